@@ -60,6 +60,8 @@ export class EagerRuns implements OnModuleDestroy {
     try {
       const { state } = await this.executor.beginRun(runId, tenantId, (run, execution) => {
         if (startsWorkflow) workflow = this.workflows.start(run, execution);
+        const isOver = (): void => this.starts.over(runId);
+        execution.ended.then(isOver, isOver);
       });
       // Another process starts its workflow: the eager start is over when a worker has that.
       if (state === 'held' && !workflow) return;

@@ -55,4 +55,26 @@ describe('eager starts', () => {
     starts.caughtUp('e');
     expect(starts.give(due('f', 'two'))).toBe(true);
   });
+
+  it('are given to a tenant without another run here, however many it has just had', () => {
+    const starts = new EagerStarts(3, 1, 1_000);
+    for (const run of ['a', 'b', 'c']) starts.give(due(run, 'one'));
+    for (const run of ['e', 'f', 'g']) {
+      expect(starts.give(due(run, 'two'))).toBe(true);
+      expect(starts.give(due(`${run} at the same time`, 'three'))).toBe(run === 'e');
+      starts.over(run);
+    }
+    // One that waits comes before those that follow it.
+    starts.over('a');
+    expect(['d', 'h'].map((run) => starts.give(due(run, 'one')))).toEqual([false, false]);
+  });
+
+  it('are given to a run that the limits allow before one that waits for longer', () => {
+    const starts = new EagerStarts(2, 1, 1_000);
+    for (const run of ['a', 'b', 'c']) starts.give(due(run, 'one'));
+    expect([starts.give(due('d', 'two')), starts.give(due('e', 'two'))]).toEqual([true, false]);
+    starts.caughtUp('d');
+    expect(starts.next()).toEqual(due('e', 'two'));
+    expect(starts.next()).toBeUndefined();
+  });
 });

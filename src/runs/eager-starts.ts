@@ -4,12 +4,13 @@ import type { DueRun } from '../streams/run-event';
  * Limits eager starts: runs that are begun before their workflows are started. When Temporal lags, more of them only add load. A
  * workflow may be picked up by another worker without notice, so each entry expires.
  *
- * Beyond the limit, a tenant with few of them still gets one: Temporal may be busy with the batch of another tenant, whose runs
- * would all come before a single run. Other runs wait for an entry that is removed, for as long as they have no workflow.
+ * Temporal may be busy with the batch of one tenant, whose runs would all come before another tenant's. So beyond the limit, a tenant
+ * with few eager starts still gets one, and so does a tenant that has no other run in flight here, however many it has just had. Other
+ * runs wait for an entry that is removed, for as long as they have no workflow.
  */
 export class EagerStarts {
-  /** Times and tenants of eager starts by run, oldest first. */
-  private readonly given = new Map<string, { since: number; tenantId: string }>();
+  /** Eager starts by run, oldest first. */
+  private readonly given = new Map<string, { since: number; tenantId: string; isOver: boolean }>();
   /** Runs beyond the limit, oldest first. */
   private readonly waiting: { due: DueRun; since: number }[] = [];
 
@@ -22,10 +23,11 @@ export class EagerStarts {
 
   /** Records an eager start of this run, if the limits allow another one; otherwise `next` may resolve to it later. */
   give(due: DueRun): boolean {
-    if (this.tryGive(due)) return true;
-    this.forgetWaiting();
-    this.waiting.push({ due, since: Date.now() });
-    return false;
+    this.forgetExpired();
+    const isGiven = this.hasRoom(due) || this.isOnlyRun(due);
+    if (isGiven) this.record(due);
+    else this.waiting.push({ due, since: Date.now() });
+    return isGiven;
   }
 
   /** Removes the entry of a run whose workflow was started, or that isn't begun here. */
@@ -33,32 +35,44 @@ export class EagerStarts {
     this.given.delete(runId);
   }
 
-  /** Records an eager start of a run that had to wait, if the limits allow one. */
+  /** The run has ended, whether or not its workflow was started. */
+  over(runId: string): void {
+    const given = this.given.get(runId);
+    if (given) given.isOver = true;
+  }
+
+  /** Records an eager start of the oldest run that had to wait and that the limits allow now. */
   next(): DueRun | undefined {
-    this.forgetWaiting();
-    const [oldest] = this.waiting;
-    if (!oldest || !this.tryGive(oldest.due)) return undefined;
-    this.waiting.shift();
-    return oldest.due;
+    this.forgetExpired();
+    const index = this.waiting.findIndex(({ due }) => this.hasRoom(due));
+    const [entry] = index < 0 ? [] : this.waiting.splice(index, 1);
+    if (entry) this.record(entry.due);
+    return entry?.due;
   }
 
-  private tryGive({ runId, tenantId }: DueRun): boolean {
-    const now = Date.now();
-    for (const [earlier, { since }] of this.given) {
-      if (now - since < this.forgetAfterMs) break;
-      this.given.delete(earlier);
+  private record({ runId, tenantId }: DueRun): void {
+    this.given.set(runId, { since: Date.now(), tenantId, isOver: false });
+  }
+
+  private hasRoom({ tenantId }: DueRun): boolean {
+    return this.given.size < this.limit || this.ofTenant(tenantId).length < this.ofEachTenant;
+  }
+
+  private isOnlyRun({ tenantId }: DueRun): boolean {
+    const waits = this.waiting.some(({ due }) => due.tenantId === tenantId);
+    return !waits && this.ofTenant(tenantId).every(({ isOver }) => isOver);
+  }
+
+  private ofTenant(tenantId: string): { isOver: boolean }[] {
+    return [...this.given.values()].filter((given) => given.tenantId === tenantId);
+  }
+
+  private forgetExpired(): void {
+    const expired = Date.now() - this.forgetAfterMs;
+    for (const [runId, { since }] of this.given) {
+      if (since > expired) break;
+      this.given.delete(runId);
     }
-    if (this.given.size >= this.limit && this.countOf(tenantId) >= this.ofEachTenant) return false;
-    this.given.set(runId, { since: now, tenantId });
-    return true;
-  }
-
-  private forgetWaiting(): void {
-    const now = Date.now();
-    while (this.waiting[0] && now - this.waiting[0].since >= this.forgetAfterMs) this.waiting.shift();
-  }
-
-  private countOf(tenantId: string): number {
-    return [...this.given.values()].filter((given) => given.tenantId === tenantId).length;
+    while (this.waiting[0] && this.waiting[0].since <= expired) this.waiting.shift();
   }
 }

@@ -95,7 +95,8 @@ export const graphVariables = {
     .default(1)
     .describe('minimum of graph processes (they were threads when the setting got its name)'),
   GANTRY_GRAPH_THREADS_MAX: positiveInt.optional().meta({
-    description: 'maximum of graph processes; beyond that, runs share processes',
+    description:
+      'maximum of graph processes; beyond that, runs share processes. One more serves tenants with little work, where there are several',
     shownDefault: 'one a core, 2 to 4',
   }),
 };

@@ -13,6 +13,8 @@ export interface GraphHostOptions {
   processes: { min: number; max: number };
   /** Whether a process serves one tenant for as long as it lives. */
   perTenant: boolean;
+  /** Whether one process more is kept for tenants with little work, once there are several tenants. */
+  reservesForLight: boolean;
   /** Known once the database has answered. */
   data: Promise<ProcessData>;
   runtime: GraphRuntime;
@@ -58,6 +60,7 @@ export class GraphHost {
     this.pool = new ProcessPool({
       processes: options.processes,
       perTenant: options.perTenant,
+      reservesForLight: options.reservesForLight,
       start: (onAwake) => new GraphProcess(options, onAwake),
       onEnded: (process) => this.recent.forget(process),
     });

@@ -178,6 +178,13 @@ export class GraphProcess {
     return this.executions.size + this.calls.size;
   }
 
+  /** Runs and calls of a tenant in flight in this process. */
+  loadOf(tenantId: string): number {
+    const isOfTenant = (work: { tenantId: string }): boolean => work.tenantId === tenantId;
+    const runs = [...this.executions.values()].filter(({ request }) => isOfTenant(request));
+    return runs.length + [...this.calls.values()].filter(isOfTenant).length;
+  }
+
   get responsive(): boolean {
     return !this.dead && this.unanswered.size === 0 && Date.now() - this.lastPulse < SILENCE_MS;
   }

@@ -5,6 +5,8 @@ export interface ProcessPoolOptions {
   processes: { min: number; max: number };
   /** Whether a process serves one tenant for as long as it lives. */
   perTenant: boolean;
+  /** Whether one process more is kept for tenants with little work, once there are several tenants. */
+  reservesForLight: boolean;
   /** @param onAwake called when the process answers again */
   start: (onAwake: () => void) => GraphProcess;
   onEnded: (process: GraphProcess) => void;
@@ -13,6 +15,8 @@ export interface ProcessPoolOptions {
 /** A process above the minimum that had nothing to do for this long is ended. */
 const IDLE_MS = 5 * 60_000;
 const RECOUNT_MS = 500;
+/** A tenant with less work than this is light. */
+const LIGHT_BELOW = 2;
 
 interface Waiting {
   tenantId: string;
@@ -31,6 +35,8 @@ export const stopping = (): ExecutionBroken => new ExecutionBroken('The process 
  * 3. One idle process is kept in reserve while there may be more.
  * 4. Where processes serve one tenant each, a process belongs to the first tenant whose work it gets. At the maximum, an idle process
  *    of another tenant is ended to make room; where none is idle, the work waits until one is, tenants with the fewest processes first.
+ * 5. Where tenants share processes, one process beyond the maximum serves only tenants with little work, so that these don't take turns
+ *    with the hundreds of runs of another tenant's batch. It is started when the second tenant has work, and then stays.
  */
 export class ProcessPool {
   private readonly logger = new Logger(ProcessPool.name);
@@ -42,6 +48,10 @@ export class ProcessPool {
   private readonly owners = new WeakMap<GraphProcess, string>();
   /** Processes that were handed out in this turn of the event loop: their work begins before the next one. */
   private readonly claimed = new Set<GraphProcess>();
+  /** The process for tenants with little work. */
+  private reserved: GraphProcess | undefined;
+  private firstTenant: string | undefined;
+  private hasSeveralTenants = false;
   private closed = false;
   /** Why a graph can't be served, by its id. */
   problems: Record<string, string> = {};
@@ -60,6 +70,8 @@ export class ProcessPool {
    */
   acquire(tenantId: string, preferred?: GraphProcess, signals: AbortSignal[] = []): Promise<GraphProcess> {
     if (this.closed) return Promise.reject(stopping());
+    this.firstTenant ??= tenantId;
+    this.hasSeveralTenants ||= tenantId !== this.firstTenant;
     const process = this.pick(tenantId, preferred);
     return process ? Promise.resolve(this.claim(process, tenantId)) : this.wait(tenantId, signals);
   }
@@ -67,6 +79,8 @@ export class ProcessPool {
   /** Takes a process that has served the tenant before; false when it has ended or is about to. */
   reclaim(process: GraphProcess, tenantId: string): boolean {
     if (!this.processes.has(process)) return false;
+    // All runs of a graph are its work from now on; another process takes its place.
+    if (process === this.reserved) this.reserved = undefined;
     this.claim(process, tenantId);
     return true;
   }
@@ -89,18 +103,21 @@ export class ProcessPool {
 
   /** The next run should find a running process, since starting one takes a second or more. */
   keepReserve(): void {
-    const idle = [...this.processes].some((process) => this.isIdle(process) && !this.owners.has(process));
-    if (idle || this.loading.size > 0 || this.processes.size >= this.options.processes.max) return;
-    this.startAnother();
+    if (this.loading.size > 0) return;
+    const regular = this.regular();
+    const isIdle = regular.some((process) => this.isIdle(process) && !this.owners.has(process));
+    if (!isIdle && regular.length < this.options.processes.max) this.startAnother();
+    else if (this.options.reservesForLight && this.hasSeveralTenants && !this.reserved) this.startAnother(true);
   }
 
-  async spawn(): Promise<void> {
+  async spawn(isReserved = false): Promise<void> {
     const process = this.options.start(() => this.dispatch());
     this.loading.add(process);
     try {
       this.problems = await process.ready;
       if (this.closed) return;
       this.processes.add(process);
+      if (isReserved) this.reserved = process;
       void process.ended.then(() => this.onEnded(process));
     } catch (error) {
       // The end of a process by `close` is not reported.
@@ -113,10 +130,11 @@ export class ProcessPool {
 
   /** @param isKept whether a process must stay because its graph keeps state in memory */
   endIdle(isKept: (process: GraphProcess) => boolean): void {
-    for (const process of this.processes) {
-      if (this.processes.size <= this.options.processes.min) return;
+    for (const process of this.regular()) {
+      const { length } = this.regular();
+      if (length <= this.options.processes.min) return;
       // One more may have been started for a blocked process that answers again.
-      const isSurplus = this.processes.size > this.options.processes.max;
+      const isSurplus = length > this.options.processes.max;
       if (this.isIdle(process) && (isSurplus || process.idleMs > IDLE_MS) && !isKept(process)) this.retire(process);
     }
   }
@@ -160,8 +178,9 @@ export class ProcessPool {
 
   /** Returns a process to use now, or none if it is better to wait for a new one. */
   private pick(tenantId: string, preferred?: GraphProcess): GraphProcess | undefined {
-    const responsive = [...this.processes].filter((process) => process.responsive);
+    const responsive = this.regular().filter((process) => process.responsive);
     const usable = responsive.filter((process) => [undefined, tenantId].includes(this.owners.get(process)));
+    if (this.reserved?.responsive && this.isLight(tenantId)) usable.push(this.reserved);
     const idle = usable.filter((process) => process.load === 0);
     if (idle.length > 0) {
       return (
@@ -176,6 +195,17 @@ export class ProcessPool {
     );
   }
 
+  /** The processes that serve every tenant. */
+  private regular(): GraphProcess[] {
+    return [...this.processes].filter((process) => process !== this.reserved);
+  }
+
+  private isLight(tenantId: string): boolean {
+    let load = 0;
+    for (const process of this.processes) load += process.loadOf(tenantId);
+    return load < LIGHT_BELOW;
+  }
+
   /** Waiting work in order: tenants with the fewest processes first, so that one with many runs doesn't keep all of them. */
   private inTurn(): Waiting[] {
     const counts = new Map<string | undefined, number>();
@@ -187,8 +217,8 @@ export class ProcessPool {
     return [...this.waiting].sort((one, other) => count(one) - count(other));
   }
 
-  private startAnother(): void {
-    this.spawn().catch((error: Error) => {
+  private startAnother(isReserved = false): void {
+    this.spawn(isReserved).catch((error: Error) => {
       this.logger.error({ err: error }, 'A graph process could not be started');
       this.waiting.shift()?.reject(error);
       this.dispatch();
@@ -197,7 +227,7 @@ export class ProcessPool {
 
   /** Whether another process may be started, if need be in the place of an idle one. */
   private makeRoom(): boolean {
-    const responsive = [...this.processes].filter((process) => process.responsive);
+    const responsive = this.regular().filter((process) => process.responsive);
     if (responsive.length + this.loading.size < this.options.processes.max) return true;
     const idle = responsive.find((process) => this.isIdle(process));
     if (!this.options.perTenant || !idle) return false;
@@ -217,9 +247,10 @@ export class ProcessPool {
   private onEnded(process: GraphProcess): void {
     this.options.onEnded(process);
     const wasRetired = !this.processes.delete(process);
+    if (process === this.reserved) this.reserved = undefined;
     if (this.closed) return;
     this.dispatch();
-    if (wasRetired || this.processes.size + this.loading.size >= this.options.processes.min) return;
+    if (wasRetired || this.regular().length + this.loading.size >= this.options.processes.min) return;
     this.logger.warn('A graph process ended; a new one takes its place');
     this.startAnother();
   }

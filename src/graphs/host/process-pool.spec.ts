@@ -1,0 +1,104 @@
+import type { GraphProcess } from './graph-process-handle';
+import { ProcessPool } from './process-pool';
+
+const MAX = 2;
+
+/** A process that is ready at once and whose work is counted here. */
+class FakeProcess {
+  readonly ready = Promise.resolve({});
+  private readonly end = Promise.withResolvers<void>();
+  readonly ended = this.end.promise;
+  readonly responsive = true;
+  readonly idleMs = 0;
+  readonly work: string[] = [];
+
+  terminate(): Promise<void> {
+    this.end.resolve();
+    return this.ended;
+  }
+
+  get load(): number {
+    return this.work.length;
+  }
+
+  loadOf(tenantId: string): number {
+    return this.work.filter((each) => each === tenantId).length;
+  }
+}
+
+describe('a pool of graph processes that tenants share', () => {
+  let started: FakeProcess[];
+  let pool: ProcessPool;
+
+  beforeEach(async () => {
+    started = [];
+    pool = new ProcessPool({
+      processes: { min: 1, max: MAX },
+      perTenant: false,
+      reservesForLight: true,
+      start: () => {
+        started.push(new FakeProcess());
+        return started.at(-1) as unknown as GraphProcess;
+      },
+      onEnded: () => undefined,
+    });
+    await pool.spawn();
+  });
+
+  afterEach(() => pool.close());
+
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  /** Gives a tenant a run in a process, which the pool chooses. */
+  async function begin(tenantId: string): Promise<FakeProcess> {
+    const process = (await pool.acquire(tenantId)) as unknown as FakeProcess;
+    process.work.push(tenantId);
+    pool.keepReserve();
+    await turn();
+    return process;
+  }
+
+  async function beginBatch(tenantId: string, size: number): Promise<FakeProcess[]> {
+    const processes = [];
+    for (let count = 0; count < size; count += 1) processes.push(await begin(tenantId));
+    return processes;
+  }
+
+  it('has one process beyond the maximum for tenants with little work', async () => {
+    await begin('one');
+    const batch = await beginBatch('two', 100);
+    expect(started).toHaveLength(MAX + 1);
+    const reserved = started[MAX];
+    const inReserved = (of: FakeProcess[]): number => of.filter((process) => process === reserved).length;
+    // Its first runs are little work, like those of any other tenant.
+    expect(inReserved(batch)).toBeLessThan(3);
+    expect(await begin('one')).toBe(reserved);
+    expect(await begin('three')).toBe(reserved);
+    expect(inReserved(await beginBatch('one', 100))).toBeLessThan(3);
+  });
+
+  it('starts no such process for a single tenant', async () => {
+    await beginBatch('one', 100);
+    expect(started).toHaveLength(MAX);
+  });
+
+  it('starts another one when it has ended, or has become the home of a graph', async () => {
+    await begin('one');
+    await beginBatch('two', 10);
+    expect(started).toHaveLength(MAX + 1);
+    await started[MAX].terminate();
+    await begin('two');
+    expect(started).toHaveLength(MAX + 2);
+    expect(pool.reclaim(started[MAX + 1] as unknown as GraphProcess, 'three')).toBe(true);
+    await begin('two');
+    expect(started).toHaveLength(MAX + 3);
+  });
+
+  it('keeps it while it ends others that are idle', async () => {
+    await begin('one');
+    await beginBatch('two', 10);
+    for (const process of started) process.work.length = 0;
+    pool.endIdle(() => false);
+    expect([...pool]).toEqual(started);
+  });
+});
