@@ -61,8 +61,8 @@ export class RunCancellationRepository {
     reason: CancelReason,
   ): Promise<CancelledRuns> {
     const cancelled: CancelledRuns = { running: [], deliveries: [] };
-    const runIds = runs.map(({ runId }) => runId);
     for (const threadId of new Set(runs.map((run) => run.threadId))) {
+      const runIds = runs.filter((run) => run.threadId === threadId).map(({ runId }) => runId);
       const { running, deliveries } = await this.database.transaction(async (manager) => {
         await lockThread(manager, tenantId, threadId);
         const inFlight: RunInFlight[] = await manager.query(`${IN_FLIGHT_OF_THREAD} AND run_id = ANY($3)`, [
