@@ -237,6 +237,39 @@ describe('MCP on this machine', () => {
     }
   });
 
+  it('notifies clients that listen when the types of a graph are read: until then, its channels are its schema', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gantry-mcp-'));
+    const graphs = { desk: `${join(dirname(TEST_GRAPHS), 'behaviours.ts')}:desk` };
+    writeFileSync(join(folder, 'langgraph.json'), JSON.stringify({ graphs }));
+    // No other process has read these types.
+    const env = { GANTRY_CACHE_FOLDER: join(folder, 'cache') };
+    const api = await startTestApi({ GANTRY_CONFIG: join(folder, 'langgraph.json'), ...env });
+    try {
+      const client = await connectMcp(api.url, { era: '2026-07-28' });
+      let notified = false;
+      client.setNotificationHandler('notifications/tools/list_changed', () => {
+        notified = true;
+      });
+      const subscription = await client.listen({ toolsListChanged: true });
+      const schemas = async () => {
+        const { tools } = await client.listTools(undefined, { cacheMode: 'bypass' });
+        return tools.map(({ inputSchema, outputSchema }) => ({ inputSchema, outputSchema }));
+      };
+      expect(await schemas()).toMatchObject([
+        { inputSchema: { properties: { messages: { type: 'string' }, approved: {} }, required: ['messages'] } },
+      ]);
+      await waitFor('the notification', () => notified, SCHEMAS_MS);
+      expect(await schemas()).toMatchObject([
+        { inputSchema: { properties: { approved: { type: 'boolean' } } }, outputSchema: { type: 'object' } },
+      ]);
+      await subscription.close();
+      await client.close();
+    } finally {
+      await api.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }, 200_000);
+
   it('is absent when langgraph.json disables it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gantry-mcp-'));
     const graphs = { three: `${join(dirname(TEST_GRAPHS), 'ten.ts')}:three` };
