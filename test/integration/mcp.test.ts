@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { getDataSourceToken } from '@nestjs/typeorm';
@@ -23,6 +23,13 @@ const initialize = {
   method: 'initialize',
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } },
 };
+
+/** A graph whose schemas can be read from nothing. */
+const PLAIN_GRAPH = `
+import { Annotation, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
+const State = Annotation.Root({ ...MessagesAnnotation.spec, approved: Annotation() });
+export const graph = new StateGraph(State).addNode('work', () => ({})).addEdge(START, 'work').compile();
+`;
 
 describe('MCP with authentication on', () => {
   const keys = { a: 'key-of-tenant-a-0123456789', b: 'key-of-tenant-b-0123456789' };
@@ -239,8 +246,10 @@ describe('MCP on this machine', () => {
 
   it('notifies clients that listen when the types of a graph are read: until then, its channels are its schema', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gantry-mcp-'));
-    const graphs = { desk: `${join(dirname(TEST_GRAPHS), 'behaviours.ts')}:desk` };
+    const graphs = { desk: `${join(dirname(TEST_GRAPHS), 'behaviours.ts')}:desk`, plain: './plain.mjs:graph' };
     writeFileSync(join(folder, 'langgraph.json'), JSON.stringify({ graphs }));
+    writeFileSync(join(folder, 'plain.mjs'), PLAIN_GRAPH);
+    symlinkSync(join(__dirname, '..', '..', 'node_modules'), join(folder, 'node_modules'));
     // No other process has read these types.
     const env = { GANTRY_CACHE_FOLDER: join(folder, 'cache') };
     const api = await startTestApi({ GANTRY_CONFIG: join(folder, 'langgraph.json'), ...env });
@@ -253,15 +262,27 @@ describe('MCP on this machine', () => {
       const subscription = await client.listen({ toolsListChanged: true });
       const schemas = async () => {
         const { tools } = await client.listTools(undefined, { cacheMode: 'bypass' });
-        return tools.map(({ inputSchema, outputSchema }) => ({ inputSchema, outputSchema }));
+        return Object.fromEntries(tools.map(({ name, ...schemas }) => [name, schemas]));
       };
-      expect(await schemas()).toMatchObject([
-        { inputSchema: { properties: { messages: { type: 'string' }, approved: {} }, required: ['messages'] } },
-      ]);
-      await waitFor('the notification', () => notified, SCHEMAS_MS);
-      expect(await schemas()).toMatchObject([
-        { inputSchema: { properties: { approved: { type: 'boolean' } } }, outputSchema: { type: 'object' } },
-      ]);
+      const channels = { properties: { messages: { type: 'string' }, approved: {} }, required: ['messages'] };
+      // JavaScript has no types that could be read.
+      const plain = { inputSchema: channels };
+      expect(await schemas()).toMatchObject({ desk: { inputSchema: channels }, plain });
+      // A notification may be about the other graph.
+      const read = await waitFor(
+        'the types to be read',
+        async () => {
+          if (!notified) return false;
+          notified = false;
+          const now = await schemas();
+          return now.desk.outputSchema !== undefined && now;
+        },
+        SCHEMAS_MS,
+      );
+      expect(read).toMatchObject({
+        desk: { inputSchema: { properties: { approved: { type: 'boolean' } } } },
+        plain,
+      });
       await subscription.close();
       await client.close();
     } finally {
