@@ -1,6 +1,7 @@
 import type {
   OAuthClientMetadata,
   OAuthClientProvider,
+  OAuthDiscoveryState,
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
@@ -27,6 +28,7 @@ export class LoginByBrowser implements OAuthClientProvider {
   private client: StoredOAuthClientInformation | undefined;
   private given: StoredOAuthTokens | undefined;
   private verifier = '';
+  private discovered: OAuthDiscoveryState | undefined;
 
   /** @param user name with which the user logs in */
   constructor(private readonly user: string) {}
@@ -53,6 +55,14 @@ export class LoginByBrowser implements OAuthClientProvider {
 
   codeVerifier(): string {
     return this.verifier;
+  }
+
+  saveDiscoveryState(discovered: OAuthDiscoveryState): void {
+    this.discovered = discovered;
+  }
+
+  discoveryState(): OAuthDiscoveryState | undefined {
+    return this.discovered;
   }
 
   async redirectToAuthorization(url: URL): Promise<void> {
