@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { ExecutionBroken } from '../src/graphs/host/graph-process-handle';
+import { ExecutionBroken } from '../src/graphs/host/graph-process.errors';
 import { EagerRuns } from '../src/runs/eager-runs';
 import type { RunExecution } from '../src/runs/run-execution';
 import { RunExecutor, type Taken } from '../src/runs/run-executor';

@@ -8,7 +8,7 @@ import { type GraphMcpSection, graphMcpSectionSchema } from './graph-mcp';
 import { inFolder, modulePath } from './module-path';
 import { type WebhookSection, webhookSectionSchema } from './webhook-section';
 import { ConfigError } from './config-error';
-import { embeddingLanguage, type EmbeddingSource, type StoreSettings } from './store-settings';
+import type { EmbeddingSource, StoreSettings } from './store-settings';
 import { checkpointerTtlSchema, type ThreadTtlSettings } from './thread-ttl';
 
 /**
@@ -241,13 +241,6 @@ export function parseLanggraphJson(file: ProjectFile): LanggraphJson {
     if (!existsSync(each)) return [`${path}: ${place}: there is no file ${each}`];
     return place === 'encryption.path' && languageOf(each) !== 'python' ? [`${path}: ${place}: ${ONLY_IN_PYTHON}`] : [];
   });
-  const inJavaScript = graphs.find(({ language }) => language === 'javascript');
-  if (embeddingLanguage(store) === 'python' && inJavaScript) {
-    problems.push(
-      `${path}: store.index.embed: is written in Python, which graphs in JavaScript such as "${inJavaScript.graphId}" ` +
-        "can't ask: name a function in JavaScript or TypeScript, or a provider's model (docs/python.md)",
-    );
-  }
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     path,

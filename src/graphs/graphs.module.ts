@@ -13,12 +13,13 @@ import { AppConfig } from '../config/config';
 import { HttpSettings } from '../config/http-settings';
 import { asOwner, GRAPH_LOGIN, readLogin, withLogin } from '../database/logins';
 import { TenantTokens } from '../database/tenant-token';
+import type { Embed } from '../item-store/item-store';
 import { Metrics } from '../metrics/metrics';
 import { GraphRegistry } from './graph-registry';
 import { GraphHost } from './host/graph-host';
 import { GraphHosts } from './host/graph-hosts';
 import { JAVASCRIPT_RUNTIME, pythonRuntime } from './host/graph-runtime';
-import { type EmbedTexts, graphStore } from './host/graph-store';
+import { graphStore } from './host/graph-store';
 import type { ProcessData } from './host/protocol';
 import { StoreOperations } from './host/store-operations';
 import type { GraphLanguage } from '../config/graph-language';
@@ -126,8 +127,11 @@ function graphHosts(purpose: Purpose, config: AppConfig, registry: GraphRegistry
   const tokens = access.then((given) => given.tokens);
   const data = access.then(({ url }) => processData(purpose, config, registry, mountPrefix, url));
   const hosts = new Map<GraphLanguage, GraphHost>();
-  const embed: EmbedTexts = (texts) => hosts.get(embeddingLanguage(registry.config.store)!)!.call('embed', texts);
-  const store = new StoreOperations(graphStore({ data, tokens, embed }));
+  const embed: Embed = async (tenantId, kind, texts) => {
+    const host = hosts.get(embeddingLanguage(registry.config.store)!)!;
+    return JSON.parse(await host.call('embed', { tenantId, kind, texts })) as number[][];
+  };
+  const store = new StoreOperations(graphStore({ data, tokens, embed }), embed);
   for (const runtime of [JAVASCRIPT_RUNTIME, pythonRuntime(config.graphs.python)]) {
     const graphs = registry.graphs.filter(({ language }) => language === runtime.language);
     const embeds = runtime.language === embeddingLanguage(registry.config.store);

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { isContentError } from '../database/unstorable-text';
 import { GraphHosts } from '../graphs/host/graph-hosts';
-import { ExecutionBroken } from '../graphs/host/graph-process-handle';
+import { ExecutionBroken } from '../graphs/host/graph-process.errors';
 import type { FinalState, GraphOutcome } from '../graphs/host/protocol';
 import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
 import { RunOrchestrator } from '../temporal/run-orchestrator';

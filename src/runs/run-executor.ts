@@ -6,7 +6,7 @@ import { AppConfig } from '../config/config';
 import { Notifications } from '../database/notifications';
 import { isContentError } from '../database/unstorable-text';
 import { GraphRegistry } from '../graphs/graph-registry';
-import { ExecutionBroken, HostLost } from '../graphs/host/graph-process-handle';
+import { ExecutionBroken, HostLost } from '../graphs/host/graph-process.errors';
 import { EventAppender, EventsRefused } from '../streams/event-appender';
 import { type DueRun, RUN_CANCEL_CHANNEL } from '../streams/run-event';
 import { runsHeldQueue } from '../../workflows/contracts/queues';

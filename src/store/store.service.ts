@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { matchesAccess, whereSaid } from '../auth/custom/access-filter';
 import { type Authorized, Authorizer } from '../auth/custom/authorizer';
 import type { TenantId } from '../auth/tenant';
-import { GraphCallRefused } from '../graphs/host/graph-process-handle';
+import { GraphCallRefused } from '../graphs/host/graph-process.errors';
 import { ItemStore } from '../item-store/item-store';
 import { storeErrors } from './store.errors';
 import { StoreRefusal } from '../item-store/store-refusal';

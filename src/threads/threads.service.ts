@@ -6,7 +6,7 @@ import type { TenantId } from '../auth/tenant';
 import type { JsonObject } from '../database/json';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHosts } from '../graphs/host/graph-hosts';
-import { GraphCallRefused } from '../graphs/host/graph-process-handle';
+import { GraphCallRefused } from '../graphs/host/graph-process.errors';
 import { selectFields } from '../graphs/host/state-selection';
 import type { CheckpointReference, GraphCall, GraphCalls, GraphTarget } from '../graphs/host/protocol';
 import type { Page } from '../http/pagination';

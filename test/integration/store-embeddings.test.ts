@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startApiProcess } from '../support/api-process';
 import { createTestDatabase, type TestDatabase } from '../support/database';
-import { runToExit } from '../support/gantry';
+import { runToExit, startGantry } from '../support/gantry';
 import { pythonForGraphs } from '../support/python';
 import { temporalAddress } from '../support/temporal';
 
@@ -142,6 +142,50 @@ describe('the embedding function', () => {
   ])('is %s in Python', async (_, embed, found) => {
     writeFileSync(join(folder, 'embed.py'), IN_PYTHON);
     expect((await putAndFind(configure(`./${embed}`))).map(({ key }) => key)).toEqual(found);
+  });
+
+  it('in Python serves nodes in JavaScript', async () => {
+    writeFileSync(join(folder, 'embed.py'), IN_PYTHON);
+    writeFileSync(
+      join(folder, 'finder.mjs'),
+      `import { Annotation, START, StateGraph } from ${JSON.stringify(require.resolve('@langchain/langgraph'))};
+       const State = Annotation.Root({ found: Annotation() });
+       export const graph = new StateGraph(State).addNode('find', async (_, { store }) => {
+         for (const key of ['tea', 'coffee']) await store.put(['a'], key, { text: key });
+         const items = await store.search([], { query: 'some tea' });
+         return { found: items.map(({ key, score }) => [key, score]) };
+       }).addEdge(START, 'find').compile();`,
+    );
+    const config = join(folder, 'langgraph.json');
+    const store = { index: { dims: 2, embed: './embed.py:embed' } };
+    writeFileSync(config, JSON.stringify({ graphs: { finder: './finder.mjs:graph', notes: PYTHON_GRAPH }, store }));
+    const gantry = await startGantry({ graphs: config });
+    try {
+      const { found } = (await gantry.client().runs.wait(null, 'finder', { input: {} })) as { found: unknown };
+      expect(found).toEqual([
+        ['tea', 1],
+        ['coffee', 0],
+      ]);
+    } finally {
+      await gantry.stop();
+    }
+  }, 60_000);
+
+  it('prevents the start when it is broken in Python, also where graphs are in JavaScript', async () => {
+    writeFileSync(join(folder, 'embed.py'), IN_PYTHON);
+    const config = join(folder, 'langgraph.json');
+    const store = { index: { dims: 2, embed: './embed.py:absent' } };
+    writeFileSync(config, JSON.stringify({ graphs: { talk: JAVASCRIPT_GRAPH }, store }));
+    const { code, output } = await runToExit('api', {
+      DATABASE_URL: database.url,
+      TEMPORAL_ADDRESS: temporalAddress(),
+      GANTRY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+      GANTRY_PORT: '0',
+      GANTRY_CONFIG: config,
+      GANTRY_PYTHON: pythonForGraphs(),
+    });
+    expect(code).toBe(1);
+    expect(output).toMatch(/embed\.py has no "absent"/);
   });
 
   it.each([

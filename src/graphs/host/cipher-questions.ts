@@ -6,16 +6,14 @@ import {
   givenEncryptionContext,
   type SealOperation,
 } from '../../database/at-rest';
+import type { ParentRequests } from './parent-requests';
 import type { CipherQuestion, ToProcess } from './protocol';
 
 type CipherAnswer = Extract<ToProcess, { type: 'cipher-result' }>;
 
 /** The cipher of a graph process, which has neither the handlers nor their keys: its parent encrypts. */
 export class ParentCipher implements Cipher {
-  private readonly waiting = new Map<number, PromiseWithResolvers<unknown[]>>();
-  private nextRequest = 1;
-
-  constructor(private readonly send: (question: CipherQuestion) => void) {}
+  constructor(private readonly parent: ParentRequests) {}
 
   async seal(operations: SealOperation[]): Promise<unknown[]> {
     if (operations.length === 0) return [];
@@ -31,20 +29,8 @@ export class ParentCipher implements Cipher {
     return Promise.resolve(givenEncryptionContext() ?? {});
   }
 
-  answered(answer: CipherAnswer): void {
-    const { request } = answer;
-    const waiting = this.waiting.get(request);
-    this.waiting.delete(request);
-    if ('error' in answer) waiting?.reject(new Error(answer.error));
-    else waiting?.resolve(answer.values);
-  }
-
-  private ask(question: Pick<CipherQuestion, 'seal' | 'open'>): Promise<unknown[]> {
-    const request = this.nextRequest++;
-    const answer = Promise.withResolvers<unknown[]>();
-    this.waiting.set(request, answer);
-    this.send({ type: 'cipher', request, ...question });
-    return answer.promise;
+  private async ask(question: Pick<CipherQuestion, 'seal' | 'open'>): Promise<unknown[]> {
+    return (await this.parent.ask({ type: 'cipher', ...question })) as unknown[];
   }
 }
 

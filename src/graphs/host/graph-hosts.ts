@@ -101,9 +101,9 @@ export class GraphHosts {
     return problems;
   }
 
-  /** If the processes of one language don't start, only its graphs fail. */
+  /** If the processes of one language don't start, only its graphs fail; the embedding function is needed by all. */
   private notAtAll(language: GraphLanguage, error: unknown): Record<string, string> {
-    if (this.hosts.size === 1) throw error;
+    if (this.hosts.size === 1 || language === embeddingLanguage(this.registry.config.store)) throw error;
     const message = error instanceof Error ? error.message : String(error);
     const graphs = this.registry.graphs.filter((graph) => graph.language === language);
     return Object.fromEntries(graphs.map(({ graphId }) => [graphId, message]));

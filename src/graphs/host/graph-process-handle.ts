@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import { CorruptMessage, MessageChannel } from './message-channel';
 import { inEncryptionContext } from '../../database/at-rest';
 import { answerCipherQuestion } from './cipher-questions';
+import { ExecutionBroken, GraphCallRefused, HostLost } from './graph-process.errors';
 import {
   type ExecuteRequest,
   type FromProcess,
@@ -33,33 +34,6 @@ const MAX_UNWRITTEN = 4 * 1024 * 1024;
 const MAX_NODE = 1_000;
 /** Overhead of an event in this process, in bytes. */
 const EVENT_BYTES = 1024;
-
-/** The attempt rather than the graph failed: it can be repeated, and does nothing if another worker owns the run. */
-export class ExecutionBroken extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'ExecutionBroken';
-  }
-}
-
-/** The host of the attempt died: this run or another one in it is the cause. */
-export class HostLost extends ExecutionBroken {
-  constructor() {
-    super('The graph process ended before the run did');
-    this.name = 'HostLost';
-  }
-}
-
-/** The graph's code refused a call: an unknown node, values that don't fit the state. */
-export class GraphCallRefused extends Error {
-  constructor(
-    message: string,
-    readonly errorName: string,
-  ) {
-    super(message);
-    this.name = 'GraphCallRefused';
-  }
-}
 
 export interface GraphProcessOptions {
   runtime: GraphRuntime;
@@ -180,9 +154,7 @@ export class GraphProcess {
 
   /** Runs and calls of a tenant in flight in this process. */
   loadOf(tenantId: string): number {
-    const isOfTenant = (work: { tenantId: string }): boolean => work.tenantId === tenantId;
-    const runs = [...this.executions.values()].filter(({ request }) => isOfTenant(request));
-    return runs.length + [...this.calls.values()].filter(isOfTenant).length;
+    return this.tenants().filter((each) => each === tenantId).length;
   }
 
   get responsive(): boolean {
@@ -303,10 +275,10 @@ export class GraphProcess {
     }
   }
 
-  /** A process may name a run that it executes, or the tenant of a call that it answers. */
+  /** A process may name a run that it executes, or the tenant of its work in flight. */
   private askStore({ request, execution, tenantId, operation }: StoreQuestion): void {
     const run = execution === undefined ? undefined : this.executions.get(execution)?.request;
-    const tenant = run?.tenantId ?? [...this.calls.values()].find((call) => call.tenantId === tenantId)?.tenantId;
+    const tenant = run?.tenantId ?? this.tenants().find((each) => each === tenantId);
     const answer = (given: { value: unknown } | { error: string }): void =>
       this.send({ type: 'store-result', request, ...given });
     if (tenant === undefined) return answer({ error: 'The store is open to runs and calls in flight alone' });
@@ -316,6 +288,12 @@ export class GraphProcess {
       (value) => answer({ value }),
       (error: unknown) => answer({ error: error instanceof Error ? error.message : String(error) }),
     );
+  }
+
+  /** Tenants of the runs and calls in flight, once for each of these. */
+  private tenants(): string[] {
+    const executing = [...this.executions.values()].map(({ request }) => request.tenantId);
+    return [...executing, ...[...this.calls.values()].map(({ tenantId }) => tenantId)];
   }
 
   private deliver(id: number, events: RunEventMessage[]): void {

@@ -4,6 +4,7 @@
  */
 import { Pool } from 'pg';
 import { keepCompiledCode } from '../../config/compiled-code';
+import { embeddingLanguage } from '../../config/store-settings';
 import { closeSerializer } from '../../patches/langgraph-checkpoint/closed-serializers';
 import { connectStoreDirectly } from '../../patches/langgraph-checkpoint/direct-store';
 import { type EncryptionContext, inEncryptionContext, useCipher } from '../../database/at-rest';
@@ -17,6 +18,7 @@ import { GraphLoader } from './graph-loader';
 import { MessageTooLarge } from './message-channel';
 import { ParentCipher } from './cipher-questions';
 import { connectToParent, type ParentChannel } from './parent-channel';
+import { ParentEmbeddings, ParentRequests } from './parent-requests';
 import { watchCheckpointLibraries } from './project-libraries';
 import type { ExecuteRequest, FromProcess, GraphOutcome, ProcessData, RunEventMessage, ToProcess } from './protocol';
 import { runGraph, type RunContext } from './run-graph';
@@ -176,8 +178,8 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
   process.on('uncaughtException', stray);
   process.on('unhandledRejection', stray);
   registerSdkLogger(send);
-  const cipher = data.isEncrypted === true ? new ParentCipher(send) : undefined;
-  useCipher(cipher);
+  const requests = new ParentRequests(send);
+  useCipher(data.isEncrypted === true ? new ParentCipher(requests) : undefined);
   if (data.apiUrl !== undefined) registerSdkClient(data.apiUrl, (input, init) => fetch(input, init));
   const connections = new Pool({
     connectionString: data.databaseUrl,
@@ -195,11 +197,14 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
   });
   const graphs = new GraphLoader(data.graphs);
   const problems = await graphs.load();
-  const embeddings = data.store.index && (await EmbeddingFunction.load(data.store.index));
+  const { index } = data.store;
+  const isElsewhere = embeddingLanguage(data.store) === 'python';
+  const embeddings = index && !isElsewhere ? await EmbeddingFunction.load(index) : undefined;
+  const elsewhere = new ParentEmbeddings(requests);
   const connectionsOf = (access: TenantAccess): Connections => new TenantConnections(connections, access);
   const storeOf = (access: TenantAccess): ItemStore =>
-    new ItemStore(new StoreRepository(connectionsOf(access)), data.store, (_tenantId, kind, texts) =>
-      embeddings!.embed(kind, texts),
+    new ItemStore(new StoreRepository(connectionsOf(access)), data.store, (tenantId, kind, texts) =>
+      embeddings ? embeddings.embed(kind, texts) : elsewhere.embed(tenantId, kind, texts),
     );
   const context: RunContext = {
     graphs,
@@ -230,7 +235,8 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
       case 'ack':
         return acknowledge(message.id, message.count);
       case 'cipher-result':
-        return cipher?.answered(message);
+      case 'store-result':
+        return requests.answered(message);
       case 'call':
         return void inEncryptionContext(contextOf(message.args), () => calls.handle(message.name, message.args))
           .then((value) => send({ type: 'result', id: message.id, value }))

@@ -2,23 +2,20 @@ import { Pool } from 'pg';
 import { EncryptingClient } from '../../database/encrypting-client';
 import type { TenantId } from '../../database/tenant-id';
 import type { TenantTokens } from '../../database/tenant-token';
-import { ItemStore } from '../../item-store/item-store';
+import { type Embed, ItemStore } from '../../item-store/item-store';
 import { StoreRepository } from '../../item-store/store.repository';
-import type { GraphCalls, ProcessData } from './protocol';
+import type { ProcessData } from './protocol';
 import { TenantConnections } from './tenant-connections';
 
 /** Connections for store operations of graph processes. */
 const CONNECTIONS = 4;
-
-/** Resolves to JSON text: a vector for each text. */
-export type EmbedTexts = (texts: GraphCalls['embed']) => Promise<string>;
 
 export interface GraphStoreOptions {
   /** Known once the database has answered. */
   data: Promise<ProcessData>;
   /** Signs tokens for the tenants whose items are reached. */
   tokens: Promise<TenantTokens>;
-  embed: EmbedTexts;
+  embed: Embed;
 }
 
 /** The store for graphs that don't reach it themselves, with the rights of a graph process. */
@@ -29,9 +26,7 @@ export function graphStore({ data, tokens, embed }: GraphStoreOptions): (tenantI
     const tenantToken = (await tokens).ofCall(tenantId);
     pool ??= connect(databaseUrl);
     const connections = new TenantConnections(pool, { tenantId, tenantToken });
-    return new ItemStore(new StoreRepository(connections), store, async (owner, kind, texts) => {
-      return JSON.parse(await embed({ tenantId: owner, kind, texts })) as number[][];
-    });
+    return new ItemStore(new StoreRepository(connections), store, embed);
   };
 }
 

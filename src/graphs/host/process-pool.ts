@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { ExecutionBroken, type GraphProcess } from './graph-process-handle';
+import type { GraphProcess } from './graph-process-handle';
+import { ExecutionBroken } from './graph-process.errors';
 
 export interface ProcessPoolOptions {
   processes: { min: number; max: number };

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Fence } from '../../database/fence';
 import type { TenantId } from '../../database/tenant-id';
-import type { ItemStore } from '../../item-store/item-store';
+import type { Embed, ItemStore } from '../../item-store/item-store';
 
-/** A store operation of a graph process, for an execution or a tenant. */
+/** A store operation, or texts to embed, of a graph process; for an execution or a tenant. */
 export interface StoreQuestion {
   type: 'store';
   /** Repeated in the answer. */
@@ -16,7 +16,7 @@ export interface StoreQuestion {
 const namespace = z.array(z.string());
 const page = { limit: z.number().int(), offset: z.number().int() };
 
-/** Operations as python/gantry_graphs/store.py words them. */
+/** Operations as python/gantry_graphs/store.py and parent-requests.ts word them. */
 const operationSchema = z.discriminatedUnion('name', [
   z.object({ name: z.literal('get'), namespace, key: z.string(), refreshTtl: z.boolean().nullish() }),
   z.object({
@@ -43,18 +43,23 @@ const operationSchema = z.discriminatedUnion('name', [
     maxDepth: z.number().int().nullish(),
     ...page,
   }),
+  z.object({ name: z.literal('embed'), kind: z.enum(['document', 'query']), texts: z.array(z.string()) }),
 ]);
 
-/** Performs store operations for graphs whose process doesn't reach the database. */
+/** Performs store operations for graphs whose process doesn't reach the database, or the embedding function. */
 export class StoreOperations {
-  constructor(private readonly itemsOf: (tenantId: TenantId) => Promise<ItemStore>) {}
+  constructor(
+    private readonly itemsOf: (tenantId: TenantId) => Promise<ItemStore>,
+    private readonly embed: Embed,
+  ) {}
 
   /**
-   * Resolves to items, namespaces, or null.
+   * Resolves to items, namespaces, vectors, or null.
    * @param fence of the run that writes: a write is refused once another attempt holds the run
    */
   async perform(tenantId: TenantId, given: unknown, fence?: Fence): Promise<unknown> {
     const operation = operationSchema.parse(given);
+    if (operation.name === 'embed') return this.embed(tenantId, operation.kind, operation.texts);
     const items = await this.itemsOf(tenantId);
     switch (operation.name) {
       case 'get':
