@@ -9,6 +9,7 @@ const BATCH = 260;
 const ROUNDS = 3;
 /** Single runs in each round, one after the other. */
 const SINGLES = 4;
+const PROCESS_START_MS = 5_000;
 /** Runs of ten nodes that mostly wait, and runs that keep the processors busy. */
 const BATCHES = { 'nodes of a second': 1_000, 'nodes without a pause': 0 };
 
@@ -46,7 +47,10 @@ await withGantry(
     const countOfOther = async () =>
       (await post(other, '/runs/search', { status: ['pending', 'running'], limit: 1000 })).length;
 
+    // Work of a second tenant starts the process for tenants with little work.
     await singles();
+    await post(other, '/runs/wait', ONE_NODE);
+    await sleep(PROCESS_START_MS);
     for (const [what, stepMs] of Object.entries(BATCHES)) {
       const run = { assistant_id: 'pipeline', input: { step_ms: stepMs } };
       /** @type {{ alone: number[], beside: number[] }} */
