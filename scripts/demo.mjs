@@ -11,6 +11,7 @@ import { Report } from './demo/report.mjs';
 /** Parts in the order in which they run; each is loaded when it is needed. */
 const PARTS = {
   stream: () => import('./demo/stream.mjs'),
+  python: () => import('./demo/python.mjs'),
   crash: () => import('./demo/crash.mjs'),
   webhook: () => import('./demo/webhook.mjs'),
   export: () => import('./demo/export.mjs'),
@@ -20,6 +21,7 @@ const HELP = `npm run demo [-- options] [part…]
 
 Shows what a running Gantry does. Parts (all of them when none is named):
   stream    an agent streams its tokens
+  python    a graph in Python runs beside those in TypeScript
   crash     a run survives a killed worker (takes about 15 s: a dead worker is noticed after 10 s)
   webhook   a receiver that fails three times gets its webhook in the end (about 15 s: the retries wait)
   export    20,000 traced runs become Parquet files, with the worker killed in the middle (about 20 s)

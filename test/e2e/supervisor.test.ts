@@ -191,7 +191,8 @@ describe('the supervisor', () => {
       const { printed } = await runScript('demo', { GANTRY_HOME: gantry.home });
       const results = [...printed.matchAll(/^(PASS|FAIL) +(\w+) .*$/gm)];
       expect(results.filter(([, result]) => result !== 'PASS').map(([line]) => line)).toEqual([]);
-      expect(results.map(([, , part]) => part)).toEqual(['stream', 'crash', 'webhook', 'export']);
+      expect(results.map(([, , part]) => part)).toEqual(['stream', 'python', 'crash', 'webhook', 'export']);
+      expect(printed).toMatch(/^ *PASS {2}3 nodes in parallel/m);
     },
     SCRIPT_MS,
   );

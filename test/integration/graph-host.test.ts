@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@langchain/langgraph-sdk';
 import { Gantry, startGantry } from '../support/gantry';
+import { describeLanguages } from '../support/languages';
 import { SseReader } from '../support/sse';
 import { waitFor } from '../support/wait-for';
 
@@ -15,7 +16,7 @@ const BLOCK_MS = 3 * HEARTBEAT_SECONDS * 1000;
 const THREADS = 2;
 
 /** Graph code runs in threads of its own, so it can block no event loop but its own. */
-describe('a node that blocks its event loop', () => {
+describeLanguages('a node in $language that blocks its event loop', ({ graphs }) => {
   let gantry: Gantry;
   let client: Client;
   let folder: string;
@@ -23,6 +24,7 @@ describe('a node that blocks its event loop', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'gantry-block-'));
     gantry = await startGantry({
+      graphs,
       env: {
         GANTRY_HEARTBEAT_TIMEOUT_SECONDS: String(HEARTBEAT_SECONDS),
         GANTRY_GRAPH_THREADS_MAX: String(THREADS),
@@ -39,9 +41,13 @@ describe('a node that blocks its event loop', () => {
   });
 
   /** Starts a run whose node blocks until the file of this name exists. */
-  async function startBlocking(file: string, busy: boolean): Promise<{ thread: string; run: string }> {
+  async function startBlocking(
+    file: string,
+    busy: boolean,
+    more: object = {},
+  ): Promise<{ thread: string; run: string }> {
     const { thread_id: thread } = await client.threads.create();
-    const input = { block_ms: BLOCK_MS, busy, until_file: join(folder, file) };
+    const input = { block_ms: BLOCK_MS, busy, until_file: join(folder, file), ...more };
     const { run_id: run } = await client.runs.create(thread, 'block', { input });
     await waitFor('the node to block', async () => (await gantry.ledger.of(run)).length > 0);
     return { thread, run };
@@ -92,7 +98,7 @@ describe('a node that blocks its event loop', () => {
   }, 90_000);
 
   it('ends when it is cancelled and returns control', async () => {
-    const { thread, run } = await startBlocking('cancelled', true);
+    const { thread, run } = await startBlocking('cancelled', true, { linger_ms: 600_000 });
     await client.runs.cancel(thread, run);
     release('cancelled');
     await client.runs.join(thread, run);

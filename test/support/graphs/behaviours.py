@@ -30,6 +30,8 @@ class Blocking(TypedDict, total=False):
     busy: bool
     # Path of a file whose existence ends it, not before `block_ms`; empty: the time alone does.
     until_file: str
+    # Time that the node awaits afterwards, unless it is cancelled.
+    linger_ms: float
     blocked_ms: float
 
 
@@ -43,6 +45,7 @@ async def spin(state: Blocking, config: RunnableConfig) -> Blocking:
             re.match(r"(a+)+$", "a" * 22 + "b")
         else:
             time.sleep(0.05)
+    await asyncio.sleep(state.get("linger_ms", 0) / 1000)
     await ended()
     return {"blocked_ms": round((time.monotonic() - since) * 1000)}
 

@@ -21,12 +21,14 @@ const Blocking = z.object({
   busy: z.boolean().default(false),
   /** Path of a file whose existence ends the node, not before `block_ms`; empty: the time alone ends it. */
   until_file: z.string().default(''),
+  /** Time that the node awaits afterwards, unless it is cancelled. */
+  linger_ms: z.number().default(0),
   blocked_ms: z.number().default(0),
 });
 
 /** Blocks its thread's event loop, so that not even a timer fires. */
 export const block = new StateGraph(Blocking)
-  .addNode('spin', async ({ block_ms, busy, until_file }, config: RunnableConfig) => {
+  .addNode('spin', async ({ block_ms, busy, until_file, linger_ms }, config: RunnableConfig) => {
     const ended = await recordExecution('spin', config);
     const since = Date.now();
     const wait = (ms: number): void => {
@@ -34,6 +36,7 @@ export const block = new StateGraph(Blocking)
     };
     wait(block_ms);
     while (Date.now() - since < block_ms || (until_file !== '' && !existsSync(until_file))) wait(50);
+    await pause(linger_ms, config.signal);
     await ended();
     return { blocked_ms: Date.now() - since };
   })
