@@ -152,9 +152,14 @@ describe('MCP with authentication on', () => {
 describe('the tools of the example graphs', () => {
   let api: TestApi;
   let tools: Tool[];
+  let firstCard: string;
+
+  const cardOf = async (name: string): Promise<string> =>
+    (await fetch(`${api.url}/a2a/${name}`, { headers: { 'a2a-version': '1.0' } })).text();
 
   beforeAll(async () => {
     api = await startTestApi({ GANTRY_CONFIG: EXAMPLE_GRAPHS });
+    firstCard = await cardOf('agent');
     const client = await connectMcp(api.url, { era: '2025-11-25' });
     // Until their types are read, tools have the names of their channels alone.
     ({ tools } = await client.listTools());
@@ -191,10 +196,14 @@ describe('the tools of the example graphs', () => {
   });
 
   it('have equally short cards as agents', async () => {
-    for (const { name } of tools) {
-      const card = await (await fetch(`${api.url}/a2a/${name}`, { headers: { 'a2a-version': '1.0' } })).text();
-      expect(card.length).toBeLessThan(5_000);
-    }
+    for (const { name } of tools) expect((await cardOf(name)).length).toBeLessThan(5_000);
+  });
+
+  it('have a card before their types are read', () => {
+    expect(JSON.parse(firstCard)).toMatchObject({
+      name: 'agent',
+      skills: [{ id: expect.any(String), description: expect.any(String) }],
+    });
   });
 });
 
