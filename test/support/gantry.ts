@@ -15,6 +15,7 @@ export const TEST_GRAPHS = join(__dirname, 'graphs', 'langgraph.json');
 export const PYTHON_TEST_GRAPHS = join(__dirname, 'graphs', 'python.json');
 /** Configuration with graphs of every shape: typed, configured, functional, nested. */
 export const SHAPE_GRAPHS = join(__dirname, 'graphs', 'shapes.json');
+export const PYTHON_SHAPE_GRAPHS = join(__dirname, 'graphs', 'shapes-python.json');
 
 export interface GantryOptions {
   /** Path of a langgraph.json; the graphs of test/support/graphs when absent. */
