@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import type { GraphProcess } from './graph-process-handle';
 import { ProcessPool } from './process-pool';
 
@@ -100,5 +101,20 @@ describe('a pool of graph processes that tenants share', () => {
     for (const process of started) process.work.length = 0;
     pool.endIdle(() => false);
     expect([...pool]).toEqual(started);
+  });
+
+  it('warns of a process that loads for long', () => {
+    jest.useFakeTimers();
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    try {
+      void pool.spawn();
+      jest.advanceTimersByTime(29_000);
+      expect(warn).not.toHaveBeenCalled();
+      jest.advanceTimersByTime(2_000);
+      expect(warn).toHaveBeenCalledWith(expect.stringMatching(/loading for 30 s/));
+    } finally {
+      warn.mockRestore();
+      jest.useRealTimers();
+    }
   });
 });

@@ -16,8 +16,11 @@ export interface ProcessPoolOptions {
 /** A process above the minimum that had nothing to do for this long is ended. */
 const IDLE_MS = 5 * 60_000;
 const RECOUNT_MS = 500;
+/** Loading takes seconds; longer than this, it is worth a line in the log. */
+const LONG_LOAD_MS = 30_000;
 /** A tenant with less work than this is light. */
 const LIGHT_BELOW = 2;
+const LONG_LOAD = `A graph process has been loading for ${LONG_LOAD_MS / 1000} s: a graph's module, or one that it imports, may wait for something at its top level`;
 
 interface Waiting {
   tenantId: string;
@@ -114,6 +117,7 @@ export class ProcessPool {
   async spawn(isReserved = false): Promise<void> {
     const process = this.options.start(() => this.dispatch());
     this.loading.add(process);
+    const warning = setTimeout(() => this.logger.warn(LONG_LOAD), LONG_LOAD_MS).unref();
     try {
       this.problems = await process.ready;
       if (this.closed) return;
@@ -124,6 +128,7 @@ export class ProcessPool {
       // The end of a process by `close` is not reported.
       if (!this.closed) throw error;
     } finally {
+      clearTimeout(warning);
       this.loading.delete(process);
     }
     this.dispatch();
