@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
+import pLimit from 'p-limit';
 import { DataSource } from 'typeorm';
 import { acrossTenants } from '../database/request-scope';
 import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
@@ -11,6 +12,9 @@ const TAKEN_MS = 1_000;
 const LOOK_INTERVAL_MS = 250;
 /** How long the answer is used whether there is a worker that starts workflows. */
 const WORKERS_KNOWN_MS = 1_000;
+
+/** Workflows that are started at a time, so that those of a batch leave room for the runs of others. */
+const AT_ONCE = 8;
 
 interface Left {
   run: RunReference;
@@ -26,6 +30,7 @@ interface Left {
 export class UntakenRuns {
   /** Oldest first. */
   private readonly left: Left[] = [];
+  private readonly limit = pLimit(AT_ONCE);
   private timer: NodeJS.Timeout | undefined;
   private workers: { areStarting: Promise<boolean>; at: number } | undefined;
 
@@ -72,7 +77,7 @@ export class UntakenRuns {
     const now = performance.now();
     const later = this.left.findIndex(({ dueAt }) => dueAt > now);
     const due = this.left.splice(0, later < 0 ? this.left.length : later).map(({ run }) => run);
-    await Promise.all((await this.findUntaken(due)).map((run) => this.startHere(run)));
+    for (const run of await this.findUntaken(due)) void this.limit(() => this.startHere(run));
     this.timer = undefined;
     this.schedule();
   }
