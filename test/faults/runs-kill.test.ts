@@ -47,7 +47,9 @@ describeLanguages('in the middle of a ten-node graph in $language', ({ graphs })
       const both = executions.filter(({ node }) => node === name);
       expect(both).toHaveLength(2);
       expect(both[0].key).toBe(both[1].key);
-      expect(both.map(({ attempt }) => attempt)).toEqual([1, 2]);
+      // An attempt may be handed over before it begins a node.
+      expect(both[0].attempt).toBe(1);
+      expect(both[1].attempt).toBeGreaterThan(1);
     }
     const keys = executions.map(({ key }) => key);
     expect(new Set(keys).size).toBe(NODES.length);
