@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Client } from '@langchain/langgraph-sdk';
 import { Gantry, startGantry } from '../support/gantry';
-import { runPython } from '../support/python';
+import { pythonForGraphs, runPython } from '../support/python';
 import { waitFor } from '../support/wait-for';
 
-const STORE_GRAPHS = join(__dirname, '..', 'support', 'graphs', 'store.json');
+const STORE_GRAPHS = join(__dirname, '..', 'support', 'graphs', 'store-languages.json');
 const SCRIPT = join(__dirname, '..', 'python', 'store_client.py');
 
 const MEGABYTE = 1024 * 1024;
@@ -15,7 +15,11 @@ describe('the store', () => {
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphProcesses: 1, graphs: STORE_GRAPHS });
+    gantry = await startGantry({
+      graphProcesses: 1,
+      graphs: STORE_GRAPHS,
+      env: { GANTRY_PYTHON: pythonForGraphs() },
+    });
     client = gantry.client();
   });
 
@@ -149,10 +153,11 @@ describe('the store', () => {
       seen: Record<string, unknown>;
     }
 
-    it('shares its items with the API, in both directions', async () => {
-      await client.store.putItem(['notes', 'ada'], 'from-api', { text: 'hello' });
-      const state = (await client.runs.wait(null, 'memory', {
-        input: { user: 'ada', note: 'from-node' },
+    it.each(['memory', 'memory_python'])('shares its items with the API, in both directions, as %s', async (graph) => {
+      const user = `ada of ${graph}`;
+      await client.store.putItem(['notes', user], 'from-api', { text: 'hello' });
+      const state = (await client.runs.wait(null, graph, {
+        input: { user, note: 'from-node' },
       })) as unknown as Remembered;
       // A nested graph has the same store.
       expect(state.found).toEqual(['from-api=hello', 'from-node=from-node']);
@@ -160,25 +165,26 @@ describe('the store', () => {
         fromApi: { text: 'hello' },
         createdAt: true,
         nothing: null,
-        namespaces: [['notes', 'ada']],
+        namespaces: expect.arrayContaining([['notes', user]]),
       });
-      expect(await client.store.getItem(['notes', 'ada'], 'from-node')).toMatchObject({ value: { text: 'from-node' } });
+      expect(await client.store.getItem(['notes', user], 'from-node')).toMatchObject({ value: { text: 'from-node' } });
       // And so has another thread, later.
-      const later = (await client.runs.wait(null, 'memory', { input: { user: 'ada' } })) as unknown as Remembered;
+      const later = (await client.runs.wait(null, graph, { input: { user } })) as unknown as Remembered;
       expect(later.found).toEqual(state.found);
     });
 
-    it('is available in every streaming mode', async () => {
+    it.each(['memory', 'memory_python'])('is available in every streaming mode, as %s', async (graph) => {
+      const user = `eve of ${graph}`;
       const events = [];
-      for await (const { event } of client.runs.stream(null, 'memory', {
-        input: { user: 'eve', note: 'streamed' },
+      for await (const { event } of client.runs.stream(null, graph, {
+        input: { user, note: 'streamed' },
         streamMode: ['events', 'values', 'updates', 'messages-tuple', 'debug', 'tasks', 'checkpoints'],
         streamSubgraphs: true,
       })) {
         events.push(event);
       }
       expect(events).not.toContain('error');
-      expect(await client.store.getItem(['notes', 'eve'], 'streamed')).not.toBeNull();
+      expect(await client.store.getItem(['notes', user], 'streamed')).not.toBeNull();
     });
 
     it('accepts fields to embed and times to live, and refuses unsupported ones by name, one operation at a time', async () => {

@@ -6,6 +6,7 @@ import { type Gantry, startGantry } from '../support/gantry';
 import { pythonForGraphs } from '../support/python';
 import { SseReader } from '../support/sse';
 import { waitFor } from '../support/wait-for';
+import { WebhookReceiver } from '../support/webhook-receiver';
 
 interface WireMessage {
   id?: string;
@@ -49,6 +50,7 @@ describe('graphs in Python', () => {
         GANTRY_TRACING: 'on',
         GANTRY_GRAPH_VALUE_LIMIT_BYTES: String(2 ** 21),
         GANTRY_GRAPH_MEMORY_MB: '512',
+        GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
       },
     });
     client = gantry.client();
@@ -329,6 +331,33 @@ describe('graphs in Python', () => {
     expect(trace.some((run) => run.includes('You said: hello'))).toBe(true);
     const states = JSON.stringify(await client.threads.getHistory(thread));
     expect([...seen, ...trace, states].filter((text) => text.includes(canary))).toEqual([]);
+  });
+
+  it('are run by crons, and reported to webhooks when they end', async () => {
+    const receiver = await new WebhookReceiver().start();
+    const thread = await newThread();
+    const { cron_id: cron } = await client.crons.createForThread(thread, 'agent', {
+      schedule: '* * * * * *',
+      input: say('wake up'),
+      webhook: receiver.url(),
+      multitaskStrategy: 'enqueue',
+    });
+    try {
+      const ended = await waitFor('a run of the cron', async () =>
+        (await client.runs.list(thread)).find(({ status }) => status === 'success'),
+      );
+      expect(ended.metadata).toMatchObject({ cron_id: cron });
+      const delivered = await waitFor('its webhook', () =>
+        receiver.received
+          .map(({ body }) => JSON.parse(body) as { run_id: string; values: State })
+          .find(({ run_id }) => run_id === ended.run_id),
+      );
+      expect(delivered).toMatchObject({ status: 'success', thread_id: thread });
+      expect(lastOf(delivered.values).content).toBe('You said: wake up');
+    } finally {
+      await client.crons.delete(cron);
+      await receiver.stop();
+    }
   });
 
   it('call the API without a URL', async () => {
