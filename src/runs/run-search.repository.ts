@@ -91,7 +91,9 @@ export class RunSearchRepository {
 
   private filtered(tenantId: TenantId, filter: RunFilter, access?: AccessFilter): SelectQueryBuilder<RunEntity> {
     const query = this.runs.createQueryBuilder('r').where('r.tenantId = :tenantId', { tenantId });
-    const { status, assistant_id, graph_id, thread_id, metadata, error, created_after, created_before } = filter;
+    const { run_id, status, assistant_id, graph_id, thread_id, metadata, error, created_after, created_before } =
+      filter;
+    if (run_id) query.andWhere('r.runId = :run_id', { run_id });
     if (status) query.andWhere('r.status = ANY(:status)', { status });
     if (assistant_id) query.andWhere('r.assistantId = :assistant_id', { assistant_id });
     if (graph_id) query.andWhere('r.graphId = :graph_id', { graph_id });

@@ -6,6 +6,7 @@ const uuid = z.guid('must be a UUID');
 const time = z.iso.datetime({ offset: true });
 
 const runFilter = {
+  run_id: uuid.optional(),
   status: z.array(z.enum(RUN_STATUSES)).min(1).optional(),
   assistant_id: uuid.optional(),
   graph_id: z.string().min(1).optional(),

@@ -1,12 +1,15 @@
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser';
 import { ConsoleBrowser, seriousFindings, takePicture } from '../support/console';
-import { EXAMPLE_GRAPHS, type Gantry, startGantry } from '../support/gantry';
+import { type Gantry, startGantry } from '../support/gantry';
 import { waitFor } from '../support/wait-for';
 
 /** Global of the page. */
 declare const document: { documentElement: { scrollWidth: number } };
 
+/** The examples, and a graph in a graph. */
+const GRAPHS = join(__dirname, '..', 'support', 'graphs', 'console.json');
 const WEATHER = 'What is the weather in Oslo?';
 
 describeInBrowser('the console', () => {
@@ -15,7 +18,7 @@ describeInBrowser('the console', () => {
 
   beforeAll(async () => {
     [gantry, browser] = await Promise.all([
-      startGantry({ graphProcesses: 1, graphs: EXAMPLE_GRAPHS }),
+      startGantry({ graphProcesses: 1, graphs: GRAPHS }),
       ConsoleBrowser.launch(),
     ]);
   }, 300_000);
@@ -107,6 +110,40 @@ describeInBrowser('the console', () => {
     expect(await seriousFindings(page)).toEqual([]);
   });
 
+  it('Playground: sends pictures and files, and a second run that interrupts the first', async () => {
+    const page = await open('/playground?assistant=talk');
+    const picture = Buffer.from('iVBORw0KGgo=', 'base64');
+    await page.getByLabel('Files', { exact: true }).setInputFiles([
+      { name: 'dot.png', mimeType: 'image/png', buffer: picture },
+      { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('notes') },
+    ]);
+    await page.getByRole('button', { name: 'Remove notes.txt' }).waitFor();
+    await ask(page, 'What is in these?');
+    await page.getByText('nine ten').waitFor();
+    const client = gantry.client();
+    const [talked] = await client.threads.search({ metadata: { graph_id: 'talk' } });
+    const { values } = await client.threads.getState<{ messages: { content: unknown }[] }>(talked.thread_id);
+    expect(values.messages[0].content).toEqual([
+      { type: 'text', text: 'What is in these?' },
+      { type: 'image_url', image_url: { url: `data:image/png;base64,${picture.toString('base64')}` } },
+      expect.objectContaining({ type: 'file', mime_type: 'text/plain', data: 'bm90ZXM=' }),
+    ]);
+
+    await page.goto(`${gantry.url}/console/playground?assistant=pipeline`);
+    await page.getByRole('button', { name: 'Configuration' }).click();
+    await page.getByLabel('Strategy').selectOption('interrupt');
+    await page.getByRole('spinbutton').first().fill('3000');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('button', { name: 'Stop' }).waitFor();
+    await page.getByRole('spinbutton').first().fill('1');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await waitFor('the second run to interrupt the first', async () => {
+      const threads = await client.threads.search({ metadata: { graph_id: 'pipeline' }, sortBy: 'created_at' });
+      const runs = await client.runs.list(threads[0].thread_id);
+      return runs.map(({ status }) => status).join() === 'success,interrupted';
+    });
+  });
+
   it('Playground: reports an assistant that does not exist, and selects no other one', async () => {
     const page = await open('/playground?assistant=nobody');
     await page.getByText('There is no assistant “nobody”').waitFor();
@@ -172,6 +209,37 @@ describeInBrowser('the console', () => {
     await page.getByText(/continues from checkpoint/).waitFor();
     await ask(page, WEATHER);
     await page.getByText(/Here is what I found/).waitFor();
+  });
+
+  it('Threads: opens the states of a subgraph, replays, copies and deletes', async () => {
+    const client = gantry.client();
+    const id = await threadAfter('nested', { text: 'hello' });
+    const page = await open(`/threads/${id}?tab=checkpoints`);
+    const checkpoints = page.getByRole('list', { name: 'Checkpoints' }).getByRole('button');
+    await checkpoints.filter({ hasText: 'next: inner' }).click();
+    await page.getByRole('button', { name: 'Open the states of inner' }).click();
+    await waitFor('the subgraph in the address', async () => page.url().includes('subgraph=inner'));
+    await checkpoints.filter({ hasText: 'next: shout' }).waitFor();
+    await page.getByText('"HELLO"').first().waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('navigation', { name: 'Subgraph' }).getByRole('button', { name: 'Thread' }).click();
+
+    await checkpoints.filter({ hasText: 'next: inner' }).click();
+    await page.getByRole('button', { name: 'Replay from here' }).click();
+    await waitFor('the second run', async () =>
+      (await client.runs.list(id)).every(({ status }, _, runs) => runs.length === 2 && status === 'success'),
+    );
+
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Copy the thread' }).click();
+    await waitFor('the page of the copy', async () => !page.url().includes(id));
+    const copy = /threads\/([0-9a-f-]+)/.exec(page.url())![1];
+    expect((await client.threads.getState(copy)).values).toEqual((await client.threads.getState(id)).values);
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Delete the thread' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await waitFor('the list of threads', async () => page.url().endsWith('/console/threads'));
+    await expect(client.threads.get(copy)).rejects.toThrow(/404/);
   });
 
   it('Runs: finds a failed one by filters in the address, shows its steps, and cancels a running one', async () => {
@@ -248,6 +316,8 @@ describeInBrowser('the console', () => {
       .getByRole('img', { name: /runs, of which/ })
       .locator('canvas')
       .waitFor();
+    await page.getByText(/^\d+ of \d+ slots in use$/).waitFor();
+    await page.getByRole('link', { name: /Tokens per minute.*in traces/ }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await takePicture(page, 'home');
     await page.getByRole('link', { name: /Interrupts to answer/ }).click();

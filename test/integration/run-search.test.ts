@@ -70,6 +70,8 @@ describe('runs over all threads', () => {
     expect(await idsOf({ error: '%' })).toEqual([]);
     expect(await idsOf({ metadata: { team: 'red' } })).toEqual([running]);
     expect(await idsOf({ graph_id: 'chat' })).toHaveLength(3);
+    expect(await idsOf({ run_id: failed })).toEqual([failed]);
+    expect(await idsOf({ run_id: uuidv7() })).toEqual([]);
     expect(await idsOf({ assistant_id: uuidv7() })).toEqual([]);
     const dayAgo = new Date(Date.now() - 24 * HOUR_MS).toISOString();
     expect(await idsOf({ created_after: dayAgo })).toEqual([running, failed]);

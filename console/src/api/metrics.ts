@@ -8,11 +8,15 @@ interface Series {
 }
 
 /** The JSON form of `/metrics`, as far as it is shown. */
-export type Metrics = Record<string, { series: Series[] } | undefined>;
+export interface Metrics {
+  metrics: Record<string, { series: Series[] } | undefined>;
+  /** Processes of workers, and the runs that they may execute at once and do execute. */
+  workers?: { processes: number; max: number; active: number };
+}
 
 async function readMetrics(): Promise<Metrics | null> {
   try {
-    return (await getJson<{ metrics: Metrics }>('/metrics', { format: 'json' })).metrics;
+    return await getJson<Metrics>('/metrics', { format: 'json' });
   } catch (error) {
     if (error instanceof ApiFailure && (error.status === 401 || error.status === 403)) return null;
     throw error;
@@ -32,7 +36,7 @@ export function metricOf(
   name: string,
   wanted: Record<string, string> = {},
 ): number | undefined {
-  const values = (metrics?.[name]?.series ?? [])
+  const values = (metrics?.metrics[name]?.series ?? [])
     .filter(({ labels }) => Object.entries(wanted).every(([label, value]) => labels[label] === value))
     .flatMap(({ value }) => value ?? []);
   return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value);

@@ -6742,6 +6742,7 @@ export interface operations {
           metadata?: {
             [key: string]: unknown;
           };
+          run_id?: string;
           status?: ("pending" | "running" | "success" | "error" | "timeout" | "interrupted")[];
           thread_id?: string;
         };
@@ -7384,6 +7385,7 @@ export interface operations {
           metadata?: {
             [key: string]: unknown;
           };
+          run_id?: string;
           status?: ("pending" | "running" | "success" | "error" | "timeout" | "interrupted")[];
           thread_id?: string;
         };

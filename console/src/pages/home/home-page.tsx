@@ -9,6 +9,7 @@ import { useUrlState } from '../../app/url-state';
 import { Chart } from '../../ui/chart';
 import { ErrorBox } from '../../ui/feedback';
 import { Icon, type IconName } from '../../ui/icons';
+import { tokensQuery } from '../traces/traces-api';
 import { findWaiting } from '../inbox/waiting';
 import { Page, Section } from '../../ui/page';
 import { duration, Time } from '../../ui/time';
@@ -130,6 +131,8 @@ export default function HomePage() {
     refetchInterval: WATCH_MS,
   });
   const metrics = useQuery(metricsQuery);
+  const tokens = useQuery(tokensQuery(Number(hours)));
+  const workers = metrics.data?.workers;
   const interrupted = useQuery({
     queryKey: ['waiting'],
     queryFn: findWaiting,
@@ -169,7 +172,7 @@ export default function HomePage() {
     >
       <div className="space-y-6">
         {overview.isError && <ErrorBox error={overview.error} retry={() => void overview.refetch()} />}
-        <div className="grid grid-cols-2 gap-4 md:grid-cols-3 xl:grid-cols-6">
+        <div className="grid grid-cols-2 gap-4 md:grid-cols-4 xl:grid-cols-7">
           <Figure title="Running" value={data?.running} to="/runs?status=running" />
           <Figure
             title="Waiting"
@@ -195,9 +198,19 @@ export default function HomePage() {
             note={created !== undefined && `${created.toLocaleString()} in all`}
           />
           <Figure
+            title="Tokens per minute"
+            value={tokens.data && (tokens.data / (Number(hours) * 60)).toFixed(1)}
+            note={tokens.data !== undefined && `${tokens.data.toLocaleString()} in traces`}
+            to="/traces"
+          />
+          <Figure
             title="Workers"
-            value={metricOf(metrics.data, 'gantry_workers')}
-            note={metrics.data === null ? 'needs the metrics token' : undefined}
+            value={workers?.processes}
+            note={
+              metrics.data === null
+                ? 'needs the metrics token'
+                : workers && `${workers.active} of ${workers.max} slots in use`
+            }
           />
           <Figure
             title="Streams open"

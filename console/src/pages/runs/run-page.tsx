@@ -48,8 +48,8 @@ export default function RunPage() {
     queryKey: ['found-run', runId, data?.status],
     enabled: data !== undefined,
     queryFn: async () => {
-      const rows = await answerOf(api.POST('/runs/search', { body: { thread_id: data!.thread_id, limit: 1000 } }));
-      return rows.find(({ run_id }) => run_id === runId) ?? null;
+      const [row] = await answerOf(api.POST('/runs/search', { body: { run_id: runId, limit: 1 } }));
+      return row ?? null;
     },
     refetchInterval: isOpen(data?.status) ? 2_000 : false,
   });

@@ -75,16 +75,59 @@ function EditState({ threadId, state, onClose }: { threadId: string; state: Stat
   );
 }
 
-/** The checkpoints of a thread, newest first, and a comparison of the selected one with the one before it or any other. */
+/** The nested graphs that a state's tasks run. */
+function namespacesOf({ tasks }: State): { name: string; namespace: string }[] {
+  return tasks.flatMap(({ name, checkpoint }) => {
+    const namespace = checkpoint?.checkpoint_ns as string | undefined;
+    return namespace ? [{ name, namespace }] : [];
+  });
+}
+
+/** Names of the nested graphs on the way to a namespace, such as `outer:id|inner:id`, each with its own namespace. */
+function pathTo(namespace: string): { name: string; namespace: string }[] {
+  const parts = namespace.split('|');
+  return parts.map((part, index) => ({ name: part.split(':')[0], namespace: parts.slice(0, index + 1).join('|') }));
+}
+
+/** Leads from a nested graph back to those that it is in. */
+function SubgraphPath({ namespace, onOpen }: { namespace: string; onOpen: (namespace: string) => void }) {
+  const places = [{ name: 'Thread', namespace: '' }, ...pathTo(namespace)];
+  return (
+    <nav aria-label="Subgraph" className="flex flex-wrap items-center gap-1.5">
+      {places.map((place, index) => (
+        <span key={place.namespace} className="flex items-center gap-1.5">
+          {index > 0 && <span className="text-muted">›</span>}
+          {place.namespace === namespace ? (
+            <span aria-current="page" className="font-medium">
+              {place.name}
+            </span>
+          ) : (
+            <button type="button" className="text-accent underline" onClick={() => onOpen(place.namespace)}>
+              {place.name}
+            </button>
+          )}
+        </span>
+      ))}
+    </nav>
+  );
+}
+
+/**
+ * The checkpoints of a thread or of a nested graph, newest first, and a comparison of the selected one with the one before it or
+ * any other.
+ */
 export function Checkpoints({ threadId, assistantId }: { threadId: string; assistantId: string | undefined }) {
-  const [{ checkpoint, compare }, setState] = useUrlState();
+  const [{ checkpoint, compare, subgraph = '' }, setState] = useUrlState();
   const [isEditing, setEditing] = useState(false);
   const queries = useQueryClient();
+  const openSubgraph = (namespace: string): void =>
+    setState({ subgraph: namespace || undefined, checkpoint: undefined, compare: undefined });
   const history = useInfiniteQuery({
-    queryKey: ['history', threadId],
+    queryKey: ['history', threadId, subgraph],
     queryFn: ({ pageParam }) =>
       sdk.threads.getHistory(threadId, {
         limit: PAGE_SIZE,
+        ...(subgraph && { checkpoint: { checkpoint_ns: subgraph } }),
         ...(pageParam && { before: { configurable: { checkpoint_id: pageParam } } }),
       }),
     initialPageParam: '',
@@ -94,7 +137,14 @@ export function Checkpoints({ threadId, assistantId }: { threadId: string; assis
   if (history.isError) return <ErrorBox error={history.error} />;
   if (history.isPending) return <Loading lines={6} />;
   const states = history.data.pages.flat();
-  if (states.length === 0) return <Empty icon="threads" title="This thread has no checkpoint yet" />;
+  if (states.length === 0) {
+    return (
+      <>
+        {subgraph && <SubgraphPath namespace={subgraph} onOpen={openSubgraph} />}
+        <Empty icon="threads" title={`This ${subgraph ? 'subgraph' : 'thread'} has no checkpoint yet`} />
+      </>
+    );
+  }
   const shown = states.find((state) => idOf(state) === checkpoint) ?? states[0];
   const parentId = shown.parent_checkpoint?.checkpoint_id;
   const other = states.find((state) => idOf(state) === (compare ?? parentId));
@@ -152,17 +202,20 @@ export function Checkpoints({ threadId, assistantId }: { threadId: string; assis
         )}
       </ol>
       <div className="min-w-0 space-y-5">
+        {subgraph && <SubgraphPath namespace={subgraph} onOpen={openSubgraph} />}
         <div className="flex flex-wrap gap-2">
           <Button small icon="edit" onClick={() => setEditing(true)}>
             Edit the state
           </Button>
-          <Link
-            to={`/playground?${new URLSearchParams({ thread: threadId, checkpoint: idOf(shown), ...(assistantId && { assistant: assistantId }) }).toString()}`}
-            className={buttonClass('plain', true)}
-          >
-            Fork in the Playground
-          </Link>
-          {assistantId && shown.next.length > 0 && (
+          {!subgraph && (
+            <Link
+              to={`/playground?${new URLSearchParams({ thread: threadId, checkpoint: idOf(shown), ...(assistantId && { assistant: assistantId }) }).toString()}`}
+              className={buttonClass('plain', true)}
+            >
+              Fork in the Playground
+            </Link>
+          )}
+          {assistantId && !subgraph && shown.next.length > 0 && (
             <Button small icon="retry" onClick={() => void replay()}>
               Replay from here
             </Button>
@@ -191,6 +244,11 @@ export function Checkpoints({ threadId, assistantId }: { threadId: string; assis
         />
         {shown.tasks.length > 0 && (
           <Section title="Tasks">
+            {namespacesOf(shown).map(({ name, namespace }) => (
+              <Button key={namespace} small icon="threads" onClick={() => openSubgraph(namespace)}>
+                Open the states of {name}
+              </Button>
+            ))}
             <JsonView value={shown.tasks} open={2} />
           </Section>
         )}

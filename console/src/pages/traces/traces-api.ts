@@ -2,6 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { getJson, getPage, sendJson } from '../../api/json';
 
 const PAGE_SIZE = 100;
+const HOUR_MS = 3_600_000;
 /** A time before every trace: routes of the second version default to the last day if no window is given. */
 const ALWAYS = '2000-01-01T00:00:00Z';
 
@@ -134,6 +135,22 @@ export const listProjects = (name: string | undefined, offset: number) =>
     include_stats: true,
     sort_by: 'last_run_start_time',
     name_contains: name,
+  });
+
+/** Tokens of the traced runs of the last hours, in the projects that ran last. */
+export const tokensQuery = (hours: number) =>
+  queryOptions({
+    queryKey: ['traces', 'tokens', hours],
+    queryFn: async () => {
+      const { items } = await getPage<ProjectWithStats>('/api/v1/sessions', {
+        limit: PAGE_SIZE,
+        include_stats: true,
+        stats_start_time: new Date(Date.now() - hours * HOUR_MS).toISOString(),
+        sort_by: 'last_run_start_time',
+      });
+      return items.reduce((sum, { total_tokens }) => sum + (total_tokens ?? 0), 0);
+    },
+    refetchInterval: 30_000,
   });
 
 export const projectQuery = (id: string) =>
