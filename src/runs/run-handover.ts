@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import pLimit from 'p-limit';
 import { AppConfig } from '../config/config';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
-import type { PendingActivity } from '../temporal/workflow-state';
+import type { PendingActivity, WorkflowState } from '../temporal/workflow-state';
 import { EagerWorkflows } from './eager-workflows';
 import { OwnerSession } from './owner-session';
 import { RunExecutor } from './run-executor';
@@ -14,6 +15,7 @@ const ABSENCE_MS = 1_000;
 /** Runs of a lost worker that are handed over at a time, with three calls to Temporal each. */
 const AT_ONCE = 16;
 const DESCRIBE_TIMEOUT_MS = 5_000;
+const LOOK_AGAIN_MS = 200;
 
 /**
  * Lets runs resume at once when the worker that had them was killed, instead of after its heartbeat timeout: it makes Temporal
@@ -66,7 +68,7 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
   }
 
   private async handOverRun(run: RunEntity, taskQueue: string): Promise<void> {
-    const workflow = await this.orchestrator.describeRun(run.runId, DESCRIBE_TIMEOUT_MS);
+    const workflow = await this.describe(run.runId);
     const activities = workflow?.status === 'RUNNING' ? workflow.activities : [];
     // Another worker has it by now, is about to take it over, or writes its end.
     const isElsewhere = ({ type, isStarted, worker }: PendingActivity): boolean =>
@@ -74,10 +76,27 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
     if (activities.some(isElsewhere)) return;
     const lost = activities.find(({ isStarted }) => isStarted);
     // A workflow task may be the lost worker's as well: then nothing would come of a failed activity before that task's timeout.
-    if (lost && !workflow?.hasTask && (await this.orchestrator.failActivity(run.runId, lost.id))) return;
+    if (lost && !workflow?.hasTask) {
+      const isFailed = await this.orchestrator.failActivity(run.runId, lost.id);
+      // Otherwise Temporal has noticed the loss by itself meanwhile.
+      return isFailed ? undefined : this.handOverRun(run, taskQueue);
+    }
     // Which version a new workflow gets is for Temporal to say, and a run keeps the one that it has.
     if (this.config.worker.deployment) return;
     const elapsedMs = run.startedAt ? Date.now() - run.startedAt.getTime() : 0;
     await this.orchestrator.replaceRun(run, Math.max(1, this.config.runs.timeoutMs - elapsedMs));
+  }
+
+  /**
+   * State of a run's workflow. An absent worker gets no tasks, so one that was taken since is with another worker: what comes of it
+   * shows in a moment.
+   */
+  private async describe(runId: string): Promise<WorkflowState | undefined> {
+    for (let restMs = ABSENCE_MS; ; restMs -= LOOK_AGAIN_MS) {
+      const workflow = await this.orchestrator.describeRun(runId, DESCRIBE_TIMEOUT_MS);
+      const takenAt = workflow?.taskTakenAt?.getTime() ?? 0;
+      if (restMs <= 0 || takenAt < Date.now() - ABSENCE_MS) return workflow;
+      await sleep(LOOK_AGAIN_MS);
+    }
   }
 }

@@ -23,7 +23,7 @@ import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes';
 import { AppConfig } from '../config/config';
 import { telemetry } from '../telemetry/start-telemetry';
 import { FirstWorkflowTask, takingFirstTasks } from './first-workflow-task';
-import { toPendingActivity, type WorkflowState } from './workflow-state';
+import { toDate, toPendingActivity, type WorkflowState } from './workflow-state';
 
 /** Time within which all caches of the server know new attributes. */
 const ATTRIBUTE_ATTEMPTS = 8;
@@ -220,10 +220,12 @@ export class TemporalClient implements OnModuleDestroy {
       const { status, raw } = await this.connection.withDeadline(Date.now() + timeoutMs, () =>
         this.client.workflow.getHandle(workflowId).describe(),
       );
+      const { pendingWorkflowTask: task } = raw;
       return {
         status: status.name,
         activities: (raw.pendingActivities ?? []).map(toPendingActivity),
-        hasTask: Boolean(raw.pendingWorkflowTask),
+        hasTask: Boolean(task),
+        ...(task?.startedTime && { taskTakenAt: toDate(task.startedTime) }),
       };
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return undefined;

@@ -1,5 +1,5 @@
 import { defaultPayloadConverter } from '@temporalio/common';
-import { temporal } from '@temporalio/proto';
+import { google, temporal } from '@temporalio/proto';
 
 const { PENDING_ACTIVITY_STATE_STARTED } = temporal.api.enums.v1.PendingActivityState;
 
@@ -25,6 +25,8 @@ export interface WorkflowState {
   activities: PendingActivity[];
   /** Whether a workflow task is due, or a worker has one. */
   hasTask: boolean;
+  /** When a worker got the workflow task that it has. */
+  taskTakenAt?: Date;
 }
 
 export function toPendingActivity({
@@ -47,4 +49,8 @@ export function toPendingActivity({
     node: beat?.node,
     lastFailure: lastFailure?.message ?? undefined,
   };
+}
+
+export function toDate({ seconds, nanos }: google.protobuf.ITimestamp): Date {
+  return new Date(Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1_000_000);
 }
