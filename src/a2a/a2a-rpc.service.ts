@@ -2,10 +2,10 @@ import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import { Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
-import { createHash } from 'node:crypto';
 import type { TenantId } from '../auth/tenant';
 import { isJsonObject } from '../database/json';
 import { ApiError } from '../http/api-error';
+import { fingerprintOf } from '../runs/idempotency';
 import { type Agent, A2aAgentsService } from './a2a-agents.service';
 import { A2aCardService } from './a2a-card.service';
 import { A2aMetrics } from './a2a.metrics';
@@ -190,10 +190,7 @@ export class A2aRpcService {
     const { agent, spoken, signal, onWaiting, idempotency, headers, baseUrl } = call;
     const { tasks, streams, push } = this;
     const card = (described: Agent) => this.cards.card(described, baseUrl);
-    const own = idempotency && {
-      ...idempotency,
-      fingerprint: createHash('sha256').update(JSON.stringify(request.params)).digest(),
-    };
+    const own = idempotency && { ...idempotency, fingerprint: fingerprintOf(JSON.stringify(request.params)) };
     const handler = new AssistantAgent(
       agent,
       { tasks, streams, push, card },

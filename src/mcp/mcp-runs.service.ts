@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { ServerContext } from '@modelcontextprotocol/server';
 import type { TenantId } from '../auth/tenant';
 import { HttpSettings } from '../config/http-settings';
 import type { RunEntity } from '../runs/run.entity';
-import { checkIdempotencyKey, type IdempotencyRequest } from '../runs/idempotency';
+import { checkIdempotencyKey, fingerprintOf, type IdempotencyRequest } from '../runs/idempotency';
 import { RunCreationService } from '../runs/run-creation.service';
 import { type CreateRun, createRunSchema } from '../runs/runs.schemas';
 import { RunsService } from '../runs/runs.service';
@@ -66,7 +65,7 @@ export class McpRunsService {
     if (thread.status !== 'interrupted') return this.findAnswer(tenantId, asked);
     const values = resume.filter((each) => each.kind === 'resume').map(({ id, value }) => [id, value] as const);
     const key = `mcp-answer:${asked.runId}`;
-    const idempotency = { key, route: '/mcp', fingerprint: sha256(key), onReplay: () => undefined };
+    const idempotency = { key, route: '/mcp', fingerprint: fingerprintOf(key), onReplay: () => undefined };
     return this.creation.createRun({
       tenantId,
       threadId: asked.threadId,
@@ -109,11 +108,7 @@ function idempotencyOf(context: ServerContext, call: unknown): IdempotencyReques
   return {
     key: checkIdempotencyKey(key),
     route: `/mcp tools/call ${ownerOfCall(context)}`,
-    fingerprint: sha256(JSON.stringify(call)),
+    fingerprint: fingerprintOf(JSON.stringify(call)),
     onReplay: () => undefined,
   };
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

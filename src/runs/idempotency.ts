@@ -30,11 +30,14 @@ export function idempotencyOf(context: ExecutionContext): IdempotencyRequest | u
   return {
     key: checkIdempotencyKey(key),
     route: [request.url.split('?', 1)[0], ...(request.user ? [request.user.identity] : [])].join(' '),
-    fingerprint: createHash('sha256')
-      .update(JSON.stringify(request.body ?? null))
-      .digest(),
+    fingerprint: fingerprintOf(JSON.stringify(request.body ?? null)),
     onReplay: () => void http.getResponse<FastifyReply>().header('Idempotency-Replayed', 'true'),
   };
+}
+
+/** Fingerprint of what is the same when a request is repeated. */
+export function fingerprintOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }
 
 /** @throws {ApiError} 422 for an empty or overlong key */
