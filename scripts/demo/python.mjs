@@ -21,6 +21,7 @@ export async function run({ gantry, report, keep }) {
   });
   for await (const { event, data } of stream) {
     if (event === 'error' && data.error === 'GraphsUnavailable') {
+      if (!keep) await client.threads.delete(threadId);
       return { faults: [], text: `not shown, since this machine has no Python for it: ${data.message}` };
     }
     if (event === 'error') throw new Error(`the run failed: ${JSON.stringify(data)}`);
