@@ -132,6 +132,12 @@ describeLanguages('graphs of every shape in $language', ({ language, shapes }) =
     expect(asked.__interrupt__).toMatchObject([{ value: 'Is 8 right?' }]);
     const first = await client.runs.wait(thread, 'functional', { command: { resume: 'yes' } });
     expect(first).toEqual({ doubled: 8, answer: 'yes', previous: null });
+    if (language === 'Python') {
+      const doubled = (await gantry.ledger.all()).filter(
+        ({ node, thread_id }) => node === 'double' && thread_id === thread,
+      );
+      expect(doubled).toHaveLength(1);
+    }
     await client.runs.wait(thread, 'functional', { input: { value: 5 } });
     expect(await client.runs.wait(thread, 'functional', { command: { resume: 'sure' } })).toEqual({
       doubled: 10,
@@ -143,9 +149,7 @@ describeLanguages('graphs of every shape in $language', ({ language, shapes }) =
   describe('commands', () => {
     it('of a node fan out to as many tasks as it sends', async () => {
       const result = (await client.runs.wait(null, 'routed', { input: { items: [1, 2, 3] } })) as unknown as Path;
-      expect(result.total).toBe(6);
-      expect(result.path[0]).toBe('decide');
-      expect(result.path.slice(1).sort()).toEqual(['add 1', 'add 2', 'add 3']);
+      expect(result).toMatchObject({ path: ['decide', 'add 1', 'add 2', 'add 3'], total: 6 });
     });
 
     it.each([

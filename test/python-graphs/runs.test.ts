@@ -364,28 +364,6 @@ describe('graphs in Python', () => {
     expect(await client.runs.wait(null, 'caller', { input: {} })).toEqual({ said: 'there True' });
   });
 
-  it('are written with the functional API: a task runs once, an answer reaches it, and it knows what it returned', async () => {
-    const thread = await newThread();
-    const asked = await client.runs.wait(thread, 'functional', { input: { value: 4 } });
-    expect(asked).toMatchObject({ __interrupt__: [{ value: 'Is 8 right?' }] });
-    const command = { resume: 'yes' };
-    expect(await client.runs.wait(thread, 'functional', { command })).toEqual({
-      doubled: 8,
-      answer: 'yes',
-      previous: null,
-    });
-    expect(
-      (await gantry.ledger.all()).filter(({ node, thread_id }) => node === 'double' && thread_id === thread),
-    ).toHaveLength(1);
-    await client.runs.wait(thread, 'functional', { input: { value: 5 } });
-    expect(await client.runs.wait(thread, 'functional', { command })).toMatchObject({ doubled: 10, previous: 8 });
-  });
-
-  it('send as many tasks as there are items, with Command and Send', async () => {
-    const done = await client.runs.wait(null, 'routed', { input: { items: [1, 2, 3] } });
-    expect(done).toMatchObject({ path: ['decide', 'add 1', 'add 2', 'add 3'], total: 6 });
-  });
-
   it('give tools the store by InjectedStore', async () => {
     const done = await client.runs.wait(null, 'injected', { input: say('bread') });
     expect(lastOf(done)).toMatchObject({ type: 'tool', content: "Kept ['bread']" });

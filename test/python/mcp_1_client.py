@@ -5,9 +5,10 @@ import json
 import sys
 
 from langchain_mcp_adapters.client import MultiServerMCPClient
-from mcp import ClientSession, McpError
 from mcp.client.streamable_http import streamablehttp_client
 from mcp.types import ElicitResult
+from mcp_report import prompts_and_resources
+from mcp import ClientSession, McpError
 
 URL = f"{sys.argv[1]}/mcp"
 
@@ -39,12 +40,7 @@ async def main():
             await session.call_tool("nobody", {})
         except McpError as error:
             out["unknown"] = error.error.code
-        out["prompts"] = [prompt.name for prompt in (await session.list_prompts()).prompts]
-        prompt = await session.get_prompt("test_prompt_with_arguments", {"arg1": "a", "arg2": "b"})
-        out["prompt"] = prompt.messages[0].content.text
-        resources = (await session.list_resources()).resources
-        note = next(each for each in resources if str(each.uri).startswith("gantry://store/notes/"))
-        out["resource"] = json.loads((await session.read_resource(note.uri)).contents[0].text)["value"]
+        out.update(await prompts_and_resources(session))
 
     tools = await MultiServerMCPClient({"gantry": {"transport": "streamable_http", "url": URL}}).get_tools()
     three = next(tool for tool in tools if tool.name == "three")

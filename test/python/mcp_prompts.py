@@ -5,17 +5,12 @@ import json
 import sys
 
 from mcp import Client
+from mcp_report import prompts_and_resources
 
 
 async def main(url, mode):
-    out = {}
     async with Client(f"{url}/mcp", mode=mode) as client:
-        out["prompts"] = [prompt.name for prompt in (await client.list_prompts()).prompts]
-        prompt = await client.get_prompt("test_prompt_with_arguments", {"arg1": "a", "arg2": "b"})
-        out["prompt"] = prompt.messages[0].content.text
-        resources = (await client.list_resources()).resources
-        note = next(each for each in resources if str(each.uri).startswith("gantry://store/notes/"))
-        out["resource"] = json.loads((await client.read_resource(note.uri)).contents[0].text)["value"]
+        out = await prompts_and_resources(client)
     print(json.dumps(out))
 
 

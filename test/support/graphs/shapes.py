@@ -19,6 +19,7 @@ from langgraph.graph.message import add_messages
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send, interrupt
 from langgraph_sdk.runtime import ServerRuntime
+from ledger_node import record_execution
 from pydantic import BaseModel, Field
 
 # Pydantic makes no schema of `typing.TypedDict` before Python 3.12.
@@ -111,7 +112,9 @@ async def informed(config: RunnableConfig, runtime: ServerRuntime) -> Any:
 
 
 @task
-async def double(value: int) -> int:
+async def double(value: int, config: RunnableConfig) -> int:
+    ended = await record_execution("double", config)
+    await ended()
     return value * 2
 
 
