@@ -5,10 +5,10 @@ import json
 import sys
 
 from langchain_mcp_adapters.client import MultiServerMCPClient
+from mcp import ClientSession, McpError
 from mcp.client.streamable_http import streamablehttp_client
 from mcp.types import ElicitResult
 from mcp_report import prompts_and_resources
-from mcp import ClientSession, McpError
 
 URL = f"{sys.argv[1]}/mcp"
 
