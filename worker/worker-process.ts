@@ -14,6 +14,7 @@ import { WORKER_QUEUES, type WorkerQueue } from '../src/config/settings/worker';
 import { orderedProviders } from '../src/discovery/ordered-providers';
 import { EagerRuns } from '../src/runs/eager-runs';
 import { RunExecutor } from '../src/runs/run-executor';
+import { RunHandover } from '../src/runs/run-handover';
 import { type Sweep, Sweeps } from '../src/sweeps/sweep';
 import { Sweeper } from '../src/sweeps/sweeper';
 import { telemetry } from '../src/telemetry/start-telemetry';
@@ -34,6 +35,12 @@ const TRACED_BUNDLE = join(__dirname, '..', 'workflow-bundle-traced.js');
  */
 const RUNS_BEGINNING = 64;
 
+/**
+ * Time for Temporal to notice that this worker has ended its polls. A task that it gives to one of them before is lost until the
+ * task's timeout.
+ */
+const POLLS_END_MS = 250;
+
 type WorkflowSource = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'plugins'>;
 
 /** One bundle for all queues. */
@@ -49,6 +56,13 @@ async function workflowSource(): Promise<WorkflowSource> {
   return existsSync(BUNDLE) ? { workflowBundle: { codePath: BUNDLE } } : { workflowsPath };
 }
 
+/** How a process begins, executes and hands over runs. */
+interface RunServices {
+  executor: RunExecutor;
+  eager: EagerRuns;
+  handover: RunHandover;
+}
+
 /** The Temporal workers of a process, one per task queue, and the sweeps; started and drained together. */
 export class WorkerProcess {
   private readonly stopping = new AbortController();
@@ -60,20 +74,23 @@ export class WorkerProcess {
     private readonly owner: Worker | undefined,
     private readonly sweeper: Sweeper,
     private readonly deployment: WorkerDeployment,
-    private readonly runs: RunExecutor,
-    private readonly eagerRuns: EagerRuns,
+    private readonly runs: RunServices,
     private readonly config: AppConfig,
   ) {}
 
   static async create(app: INestApplicationContext, config: AppConfig): Promise<WorkerProcess> {
     const { address, namespace, apiKey, tls } = config.temporal;
     const connection = await NativeConnection.connect({ address, ...(apiKey && { apiKey }), ...(tls && { tls }) });
-    const runs = app.get(RunExecutor, { strict: false });
+    const runs = {
+      executor: app.get(RunExecutor, { strict: false }),
+      eager: app.get(EagerRuns, { strict: false }),
+      handover: app.get(RunHandover, { strict: false }),
+    };
     const activityWorker: Omit<WorkerOptions, 'taskQueue'> = {
       connection,
       namespace,
       // Same name as in the rows of its runs, by which they are found when the process is lost.
-      identity: `${process.pid}@${hostname()} ${runs.taskQueue}`,
+      identity: `${process.pid}@${hostname()} ${runs.executor.taskQueue}`,
       shutdownGraceTime: config.worker.handBackAfterMs + config.worker.shutdownGraceMs,
       shutdownForceTime: config.worker.handBackAfterMs + config.worker.shutdownGraceMs + 5_000,
     };
@@ -109,7 +126,7 @@ export class WorkerProcess {
           tuner: {
             workflowTaskSlotSupplier: { type: 'fixed-size', numSlots: RUNS_BEGINNING },
             localActivityTaskSlotSupplier: { type: 'fixed-size', numSlots: RUNS_BEGINNING },
-            activityTaskSlotSupplier: new RunSlotSupplier(runs.slots),
+            activityTaskSlotSupplier: new RunSlotSupplier(runs.executor.slots),
             nexusTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
           },
           // Temporal keeps handing tasks to the open polls of a worker that is frozen or cut off: each costs its run a
@@ -160,7 +177,7 @@ export class WorkerProcess {
     const owner = config.worker.queues.includes('runs')
       ? await Worker.create({
           ...activityWorker,
-          taskQueue: runs.taskQueue,
+          taskQueue: runs.executor.taskQueue,
           activities: app.get(RunActivityProvider).ownedActivities(),
           maxConcurrentActivityTaskExecutions: config.worker.runs,
           maxConcurrentActivityTaskPolls: 2,
@@ -171,8 +188,7 @@ export class WorkerProcess {
       orderedProviders<Sweep>(discovery, Sweeps),
       config.worker.sweepIntervalMs,
     );
-    const eagerRuns = app.get(EagerRuns, { strict: false });
-    return new WorkerProcess(connection, workers, owner, sweeper, deployment, runs, eagerRuns, config);
+    return new WorkerProcess(connection, workers, owner, sweeper, deployment, runs, config);
   }
 
   /** Whether every queue is polled: from the start on until the shutdown. */
@@ -190,8 +206,9 @@ export class WorkerProcess {
     try {
       const running = this.all.map((worker) => worker.run());
       // Which version a run gets is for Temporal to say.
-      if (this.owner && !this.deployment.version) await this.eagerRuns.beginAtOnce();
+      if (this.owner && !this.deployment.version) await this.runs.eager.beginAtOnce();
       await Promise.all([...running, this.deployment.begin(this.stopping.signal)]);
+      if (this.owner) await this.runs.handover.recoverHandedBack();
     } finally {
       await this.sweeper.stop();
       await this.connection.close();
@@ -205,13 +222,14 @@ export class WorkerProcess {
   shutdown(): void {
     this.stopping.abort();
     const { handBackAfterMs, shutdownGraceMs } = this.config.worker;
-    this.runs.stopBeginning();
-    if (handBackAfterMs > 0) setTimeout(() => this.runs.handBackAll(), handBackAfterMs).unref();
-    else this.runs.handBackAll();
+    this.runs.executor.stopBeginning();
     for (const worker of this.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    // What is handed back becomes a task at once.
+    setTimeout(() => this.runs.executor.stopWaiting(), POLLS_END_MS);
+    setTimeout(() => this.runs.executor.handBackAll(), Math.max(handBackAfterMs, POLLS_END_MS)).unref();
     // Activities that watch the runs that have just begun may still arrive.
     const grace = sleep(handBackAfterMs + shutdownGraceMs, undefined, { ref: false });
-    const settled = Promise.all([this.runs.allWatched(), this.eagerRuns.workflowsAnswered()]);
+    const settled = Promise.all([this.runs.executor.allWatched(), this.runs.eager.workflowsAnswered()]);
     void Promise.race([settled, grace]).then(() => {
       if (this.owner?.getState() === 'RUNNING') this.owner.shutdown();
     });

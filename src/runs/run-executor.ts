@@ -46,6 +46,8 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   /** Runs that are being claimed at the moment. */
   private beginning = 0;
   private stopping = false;
+  /** Whether workflows are left to watch their runs, as this worker is about to stop. */
+  private waitsNoMore = false;
   /** Called with the next run of a thread when one has ended here; its workflow is being started. */
   onNext: ((next: DueRun) => void) | undefined;
   private unsubscribe: (() => void) | undefined;
@@ -134,9 +136,14 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     while (this.beginning > 0 || [...this.executions.values()].some(isUnwatched)) await sleep(WATCHED_POLL_MS);
   }
 
-  /** Claims no more runs, and has activities watch those that none watches yet. */
+  /** Claims no more runs. */
   stopBeginning(): void {
     this.stopping = true;
+  }
+
+  /** Has activities watch the runs that none watches yet. */
+  stopWaiting(): void {
+    this.waitsNoMore = true;
     for (const execution of this.executions.values()) execution.stopWaiting();
   }
 
@@ -165,7 +172,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
       if (this.executions.get(runId) === execution) this.executions.delete(runId);
     };
     execution.ended.then(forget, forget);
-    if (this.stopping) execution.stopWaiting();
+    if (this.waitsNoMore) execution.stopWaiting();
     return execution;
   }
 

@@ -16,6 +16,8 @@ const ABSENCE_MS = 1_000;
 const AT_ONCE = 16;
 const DESCRIBE_TIMEOUT_MS = 5_000;
 const LOOK_AGAIN_MS = 200;
+/** Longest time that a worker which stops looks after the runs that it has handed back. */
+const RECOVERY_MS = 5_000;
 
 /**
  * Lets runs resume at once when the worker that had them was killed, instead of after its heartbeat timeout: it makes Temporal
@@ -55,6 +57,30 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
   /** The worker executes no run any more. */
   async onModuleDestroy(): Promise<void> {
     await this.session?.stop();
+  }
+
+  /**
+   * Hands over the runs that were handed back but whose next task Temporal gave to a poll that this worker had just ended: no worker
+   * has such a task, and Temporal only repeats it after its timeout. For a worker that has stopped polling.
+   */
+  async recoverHandedBack(): Promise<void> {
+    const recovered = this.recoverRuns().catch((error: unknown) =>
+      this.logger.warn({ err: error }, 'Runs that were handed back may wait until their tasks time out'),
+    );
+    await Promise.race([recovered, sleep(RECOVERY_MS, undefined, { ref: false })]);
+  }
+
+  private async recoverRuns(): Promise<void> {
+    const { taskQueue } = this.executor;
+    const isLost = ({ taskTakenAt, activities }: WorkflowState): boolean =>
+      taskTakenAt !== undefined || activities.some(({ isStarted, worker }) => isStarted && worker.endsWith(taskQueue));
+    const recover = async (run: RunEntity): Promise<void> => {
+      const workflow = await this.describe(run.runId);
+      if (workflow && isLost(workflow)) await this.handOverRun(run, taskQueue);
+    };
+    const limit = pLimit(AT_ONCE);
+    const runs = await this.runs.findHandedBackRuns();
+    await Promise.all(runs.map((run) => limit(() => recover(run))));
   }
 
   /** Harmless when it is repeated: what was handed over already waits for a worker, or has another owner. */

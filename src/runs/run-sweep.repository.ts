@@ -37,6 +37,14 @@ export class RunSweepRepository {
     return this.database.getRepository(RunEntity).findBy({ status: 'running', taskQueue });
   }
 
+  /** Runs that a worker handed back when it stopped, and that no other has taken yet. */
+  findHandedBackRuns(): Promise<RunEntity[]> {
+    return this.database
+      .createQueryBuilder(RunEntity, 'r')
+      .where(`r.status = 'running' AND r.taskQueue IS NULL AND r.handed_back`)
+      .getMany();
+  }
+
   async deleteIdempotencyKeys(olderThanMs: number): Promise<void> {
     await this.database.query(`DELETE FROM idempotency_keys WHERE created_at < now() - $1 * interval '1 millisecond'`, [
       olderThanMs,

@@ -30,6 +30,6 @@ import { RunsModule } from './runs.module';
     RunSweep,
     RunSweepRepository,
   ],
-  exports: [EagerRuns, RunExecutor],
+  exports: [EagerRuns, RunExecutor, RunHandover],
 })
 export class RunsWorkerModule {}

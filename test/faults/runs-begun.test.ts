@@ -1,6 +1,7 @@
 import type { Client } from '@langchain/langgraph-sdk';
 import { temporal } from '@temporalio/proto';
 import { RUN_DUE_CHANNEL } from '../../src/streams/run-event';
+import { RUNS_QUEUE } from '../../workflows/contracts/queues';
 import { runWorkflowId } from '../../workflows/contracts/run.contract';
 import { amount } from '../support/amount';
 import { Gantry, startGantry } from '../support/gantry';
@@ -225,6 +226,21 @@ describe('a run that has just begun', () => {
     expect(await client.runs.get(thread, run)).toMatchObject({ status: 'interrupted' });
     expect(await gantry.temporal.workflow.getHandle(runWorkflowId(run)).result()).toEqual({ ending: 'interrupted' });
     expect((await gantry.ledger.of(run)).length).toBeLessThan(NODES.length);
+  }, 60_000);
+
+  it('is handed over although Temporal gave its task to a poll that its worker had ended', async () => {
+    await Promise.all(gantry.workers.slice(1).map((worker) => gantry.killWorker('SIGTERM', worker)));
+    const { thread, run } = await startRun();
+    const { workflowService, options } = gantry.temporal;
+    // Like the poll of a worker that has stopped: what it gets is not worked on.
+    const poll = { namespace: options.namespace, taskQueue: { name: RUNS_QUEUE }, identity: 'a poll that has ended' };
+    const lost = gantry.temporal.withDeadline(Date.now() + 30_000, () => workflowService.pollWorkflowTaskQueue(poll));
+    await gantry.killWorker('SIGTERM');
+    expect((await lost).workflowExecution?.workflowId).toBe(runWorkflowId(run));
+    await Promise.all([gantry.startWorker(), gantry.startWorker()]);
+    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
+    const executions = await gantry.ledger.of(run);
+    expect(executions.map(({ node }) => node)).toEqual(NODES);
   }, 60_000);
 
   it('waits in Temporal for a worker when all that were notified have died', async () => {
