@@ -215,6 +215,8 @@ describeInBrowser('the pages of the console for operators', () => {
     await page.getByRole('button', { name: 'Change', exact: true }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('Meteorologist');
     await page.getByRole('button', { name: 'Save as a new version' }).click();
+    // The page itself is hidden for as long as the dialog is open.
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByRole('heading', { name: 'Meteorologist' }).waitFor();
     await page.getByRole('tab', { name: 'Versions' }).click();
     await page.getByText('− Forecaster').waitFor();

@@ -1,8 +1,9 @@
 import { useState } from 'react';
+import type { JsonSchema } from '../api/graph-schemas';
 import { Button } from './button';
 import { JsonField } from './json-editor';
 import { JsonView } from './json-view';
-import { type JsonSchema, SchemaForm } from './schema-form';
+import { SchemaForm } from './schema-form';
 
 /** A question that a run asks, as `interrupt()` makes it. */
 export interface Question {

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { assistantsQuery } from '../../api/assistants';
+import { schemasQuery } from '../../api/graph-schemas';
 import { sdk } from '../../api/sdk';
 import { useUrlState } from '../../app/url-state';
 import { Button, buttonClass, IconButton } from '../../ui/button';
@@ -105,10 +106,7 @@ function Versions({ id, current }: { id: string; current: number }) {
 function ConfigurationDialog({ id, onClose }: { id: string; onClose: () => void }) {
   const client = useQueryClient();
   const assistant = useQuery({ queryKey: ['assistants', id], queryFn: () => sdk.assistants.get(id) }).data;
-  const schemas = useQuery({
-    queryKey: ['assistants', id, 'schemas'],
-    queryFn: () => sdk.assistants.getSchemas(id),
-  }).data;
+  const schemas = useQuery(schemasQuery(id)).data;
   const [context, setContext] = useState<unknown>();
   const [name, setName] = useState<string>();
   if (!assistant) return null;
@@ -140,7 +138,7 @@ function ConfigurationDialog({ id, onClose }: { id: string; onClose: () => void 
 }
 
 function Schemas({ id }: { id: string }) {
-  const query = useQuery({ queryKey: ['assistants', id, 'schemas'], queryFn: () => sdk.assistants.getSchemas(id) });
+  const query = useQuery(schemasQuery(id));
   if (query.error) return <ErrorBox error={query.error} retry={() => void query.refetch()} />;
   if (!query.data) return <Loading />;
   const { input_schema, output_schema, state_schema, context_schema, config_schema } = query.data;

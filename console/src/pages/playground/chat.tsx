@@ -2,13 +2,13 @@ import { useStream } from '@langchain/langgraph-sdk/react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
+import { schemasQuery } from '../../api/graph-schemas';
 import { sdk } from '../../api/sdk';
 import { Button, IconButton } from '../../ui/button';
 import { ErrorBox } from '../../ui/feedback';
 import { InterruptForm, type Question } from '../../ui/interrupt-form';
 import { JsonView } from '../../ui/json-view';
 import { type ChatMessage, Message, textOf, toolResults } from '../../ui/messages';
-import type { JsonSchema } from '../../ui/schema-form';
 import { notifyError } from '../../ui/toast';
 import { Composer } from './composer';
 import { Events, type StreamEvent } from './events';
@@ -39,11 +39,7 @@ export function Chat({ assistantId, threadId, checkpointId, options, onThread, o
   const place = useRef<HTMLDivElement>(null);
   const note = (name: string) => (data: unknown) =>
     setEvents((before) => [...before.slice(-MOST_EVENTS), { at: Date.now(), name, data }]);
-  const schemas = useQuery({
-    queryKey: ['schemas', assistantId],
-    queryFn: async () => (await sdk.assistants.getSchemas(assistantId)) as unknown as Record<string, JsonSchema | null>,
-    staleTime: 60_000,
-  });
+  const schemas = useQuery(schemasQuery(assistantId));
   const thread = useStream<Values>({
     client: sdk as never,
     assistantId,

@@ -1,6 +1,7 @@
 import { type ChangeEvent, type FormEvent, type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import type { JsonSchema } from '../../api/graph-schemas';
 import { Button, IconButton } from '../../ui/button';
-import { type JsonSchema, SchemaForm } from '../../ui/schema-form';
+import { SchemaForm } from '../../ui/schema-form';
 
 interface Attachment {
   name: string;

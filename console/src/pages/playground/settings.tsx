@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { sdk } from '../../api/sdk';
+import { type JsonSchema, schemasQuery } from '../../api/graph-schemas';
 import { ErrorBox, Loading } from '../../ui/feedback';
 import { Section } from '../../ui/page';
-import { type JsonSchema, SchemaForm } from '../../ui/schema-form';
+import { SchemaForm } from '../../ui/schema-form';
 
 export const STRATEGIES = ['enqueue', 'reject', 'interrupt', 'rollback'] as const;
 
@@ -31,11 +31,7 @@ interface Props {
 
 /** Configuration of the next runs: forms made from the graph's own schemas. */
 export function Settings({ assistantId, options, onChange }: Props) {
-  const schemas = useQuery({
-    queryKey: ['schemas', assistantId],
-    queryFn: async () => (await sdk.assistants.getSchemas(assistantId)) as unknown as Record<string, JsonSchema | null>,
-    staleTime: 60_000,
-  });
+  const schemas = useQuery(schemasQuery(assistantId));
   const config = schemas.data?.config_schema;
   const context = schemas.data?.context_schema;
   return (
