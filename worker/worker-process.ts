@@ -225,8 +225,10 @@ export class WorkerProcess {
     this.runs.executor.stopBeginning();
     for (const worker of this.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     // What is handed back becomes a task at once.
-    setTimeout(() => this.runs.executor.stopWaiting(), POLLS_END_MS);
-    setTimeout(() => this.runs.executor.handBackAll(), Math.max(handBackAfterMs, POLLS_END_MS)).unref();
+    const pollsEnded = sleep(POLLS_END_MS);
+    void pollsEnded.then(() => this.runs.executor.stopWaiting());
+    if (handBackAfterMs > 0) setTimeout(() => this.runs.executor.handBackAll(pollsEnded), handBackAfterMs).unref();
+    else this.runs.executor.handBackAll(pollsEnded);
     // Activities that watch the runs that have just begun may still arrive.
     const grace = sleep(handBackAfterMs + shutdownGraceMs, undefined, { ref: false });
     const settled = Promise.all([this.runs.executor.allWatched(), this.runs.eager.workflowsAnswered()]);

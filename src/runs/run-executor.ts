@@ -43,6 +43,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   readonly slots: RunSlots;
   private readonly executions = new Map<string, RunExecution>();
   private readonly handBack = new AbortController();
+  private pollsEnded: Promise<void> | undefined;
   /** Runs that are being claimed at the moment. */
   private beginning = 0;
   private stopping = false;
@@ -147,8 +148,12 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     for (const execution of this.executions.values()) execution.stopWaiting();
   }
 
-  /** Hands every run back at its next checkpoint, for a worker that is about to stop. */
-  handBackAll(): void {
+  /**
+   * Hands every run back at its next checkpoint, for a worker that is about to stop.
+   * @param pollsEnded resolves when Temporal gives this worker no more tasks: only then does it learn what was handed back
+   */
+  handBackAll(pollsEnded: Promise<void>): void {
+    this.pollsEnded = pollsEnded;
     this.handBack.abort('shutdown');
   }
 
@@ -191,6 +196,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
         if (status === 'handed-back') {
           if (!inDoubt) await this.lifecycle.recordHandBack(run.runId, run.attempt);
           ending = 'handed-back';
+          await this.pollsEnded;
         }
         throw new ExecutionBroken('This worker handed the run back: its next attempt resumes from the checkpoint');
       }
