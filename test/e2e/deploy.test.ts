@@ -31,6 +31,7 @@ describe('a deploy over running and waiting runs', () => {
     gantry = await startGantry({
       graphs: config('a'),
       workers: 0,
+      graphProcesses: 1,
       env: { GANTRY_REVISION: 'a', GANTRY_WORKER_PORT: '0' },
     });
   }, 60_000);

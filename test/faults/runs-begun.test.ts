@@ -29,7 +29,11 @@ describe('a run that has just begun', () => {
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry({ workers: 2, env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: HEARTBEAT_SECONDS } });
+    gantry = await startGantry({
+      workers: 2,
+      graphProcesses: 1,
+      env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: HEARTBEAT_SECONDS },
+    });
     client = gantry.client();
   });
 

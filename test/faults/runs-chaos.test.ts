@@ -35,7 +35,7 @@ interface Deployment {
 
 async function deploy(graphs: string): Promise<Deployment> {
   const env = { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2', GANTRY_SWEEP_INTERVAL_SECONDS: '1' };
-  if (!KILLS.includes('postgres')) return ofProcesses(await startGantry({ graphs, env }));
+  if (!KILLS.includes('postgres')) return ofProcesses(await startGantry({ graphs, graphProcesses: 1, env }));
   const outside = await createTestDatabase();
   return supervised(
     outside,

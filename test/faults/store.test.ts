@@ -12,7 +12,11 @@ describe('a worker lost in a node that puts an item', () => {
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphs: STORE_GRAPHS, env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' } });
+    gantry = await startGantry({
+      graphs: STORE_GRAPHS,
+      graphProcesses: 1,
+      env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' },
+    });
     client = gantry.client();
   });
 

@@ -51,6 +51,7 @@ describe('custom encryption', () => {
     gantry = await startGantry({
       graphs: join(PROJECT, config),
       workers,
+      graphProcesses: 1,
       env: { GANTRY_PYTHON: pythonForGraphs(), ...env },
     });
   };

@@ -58,7 +58,8 @@ describe('hostile parameters of JSON-RPC', () => {
   let resources: SampleResources;
   let session: string;
   let thread: string;
-  let turn = 0;
+  /** Another place to begin with each seed, so that the runs of the suite send all values. */
+  let turn = jest.getSeed() % LITERALS.length;
 
   beforeAll(async () => {
     await receiver.start();
@@ -129,7 +130,7 @@ describe('hostile parameters of JSON-RPC', () => {
   /** Hostile values in each place of the parameters: some of them by turns, or all of them. */
   function variantsOf({ params }: RpcSample): string[] {
     return placesIn(params).flatMap((place) =>
-      Array.from({ length: amount(6, LITERALS.length) }, () => LITERALS[turn++ % LITERALS.length]).map((literal) =>
+      Array.from({ length: amount(2, LITERALS.length) }, () => LITERALS[turn++ % LITERALS.length]).map((literal) =>
         written(params, place, literal),
       ),
     );
@@ -170,7 +171,7 @@ describe('hostile parameters of JSON-RPC', () => {
         expect([sample.method, status, text]).toEqual([sample.method, 200, expect.not.stringContaining('-32602')]);
       }
       const calls = samples.flatMap((sample) => variantsOf(sample).map((text) => a2a(sample, version, text)));
-      expect(calls.length).toBeGreaterThan(400);
+      expect(calls.length).toBeGreaterThan(150);
       expect(await failures(calls)).toEqual([]);
       await expectAlive();
     },
@@ -187,7 +188,7 @@ describe('hostile parameters of JSON-RPC', () => {
       ...MCP_SESSION_SAMPLES.flatMap((sample) => variantsOf(sample).map((text) => mcp(sample, text))),
       ...mcpModernSamples(uuidv7()).flatMap((sample) => variantsOf(sample).map((text) => modern(sample, text))),
     ];
-    expect(calls.length).toBeGreaterThan(400);
+    expect(calls.length).toBeGreaterThan(150);
     expect(await failures(calls)).toEqual([]);
     await expectAlive();
   }, 600_000);
