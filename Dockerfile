@@ -1,6 +1,6 @@
 # One image for the api, the worker and the migrations; the command chooses (docker-compose.yml).
 # Debian and not Alpine: Temporal's core and DuckDB are built for glibc.
-ARG NODE_IMAGE=node:24-bookworm-slim
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 FROM ${NODE_IMAGE} AS build
 # No package counts its installations here (docs/security.md).
 ENV SCARF_ANALYTICS=false DO_NOT_TRACK=1

@@ -106,10 +106,12 @@ describe('docker-compose.yml', () => {
     expect(Object.keys(migrate.environment!)).toEqual(['DATABASE_URL']);
   });
 
-  it('pins every image', () => {
-    for (const [name, { image }] of services) {
-      expect(`${name}: ${image}`).toMatch(/:v?\d+\.\d+(\.\d+)?[\w.-]*$/);
-    }
+  it('names every image of a registry by its version and its digest', () => {
+    const pinned = /:v?\d+\.\d+(\.\d+)?[\w.-]*@sha256:[0-9a-f]{64}$/;
+    const foreign = services.flatMap(([, { image, build }]) => (build ? [] : [image]));
+    const [, node] = /^ARG NODE_IMAGE=(\S+)$/m.exec(read('Dockerfile'))!;
+    expect(foreign.length).toBeGreaterThan(4);
+    for (const image of [...foreign, node]) expect(image).toMatch(pinned);
   });
 
   it('builds on the image that the Dockerfile names', () => {
@@ -276,27 +278,44 @@ describe('scripts/generate-secrets.mjs', () => {
 });
 
 describe('scripts/pin-images.mjs', () => {
-  it('names each image of a registry by the digest that docker finds', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'gantry-docker-'));
-    const digest = `sha256:${'0a'.repeat(32)}`;
-    const pin = (answer: string): string => {
-      writeFileSync(join(folder, 'docker'), `#!/bin/sh\necho '${answer}'\n`, { mode: 0o755 });
-      const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
-      return execFileSync(process.execPath, [join(root, 'scripts', 'pin-images.mjs')], {
-        env,
-        stdio: 'pipe',
-      }).toString();
-    };
-    try {
-      const compose = parse(text.replace(/\$\{[^}]*\}/g, 'x'));
-      const foreign = Object.entries(compose.services).filter(([, { build }]) => !build);
-      expect(parse(pin(digest)).services).toEqual(
-        Object.fromEntries(foreign.map(([name, { image }]) => [name, { image: `${image}@${digest}` }])),
-      );
-      expect(() => pin('not found')).toThrow('no digest');
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+  const FILES = ['docker-compose.yml', 'Dockerfile'];
+  const DIGEST = `sha256:${'0a'.repeat(32)}`;
+  const pinnedBy = (digest: string): string[] =>
+    FILES.map((name) => read(name).replace(/@sha256:[0-9a-f]{64}/g, `@${digest}`));
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'gantry-docker-'));
+    for (const name of FILES) writeFileSync(join(folder, name), read(name));
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  /** Runs the script with a docker that answers with this digest for every tag. */
+  function pin(answer: string, ...args: string[]): string {
+    writeFileSync(join(folder, 'docker'), `#!/bin/sh\necho '${answer}'\n`, { mode: 0o755 });
+    const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
+    const command = [join(root, 'scripts', 'pin-images.mjs'), ...args, folder];
+    return execFileSync(process.execPath, command, { env, stdio: 'pipe' }).toString();
+  }
+  const written = (): string[] => FILES.map((name) => readFileSync(join(folder, name), 'utf8'));
+
+  it('writes the digests that docker finds, and names the images whose tags have moved', () => {
+    expect(pin(DIGEST)).toContain(`is now postgres:17.6-bookworm@${DIGEST}`);
+    expect(written()).toEqual(pinnedBy(DIGEST));
+    expect(pin(DIGEST)).toBe('');
+  });
+
+  it('changes nothing with --check, and fails where a tag has moved', () => {
+    expect(() => pin(DIGEST, '--check')).toThrow('Command failed');
+    expect(written()).toEqual(FILES.map(read));
+    pin(DIGEST);
+    expect(pin(DIGEST, '--check')).toBe('');
+  });
+
+  it('changes nothing where docker finds no digest', () => {
+    expect(() => pin('not found')).toThrow('no digest');
+    expect(written()).toEqual(FILES.map(read));
   });
 });
 
