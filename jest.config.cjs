@@ -32,8 +32,8 @@ module.exports = {
     ],
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
-  // For what nothing else ends: waitFor gives up after 45 s, a start of a process after 90. A busy machine is no reason to fail.
-  testTimeout: 120_000,
+  // For what nothing else ends: waitFor, a page and a start of a process give up after 90 s. A busy machine is no reason to fail.
+  testTimeout: 180_000,
   testSequencer: '<rootDir>/test/longest-first.cjs',
   // A file with services waits for about half of its time: one more than there are cores keeps all of them busy.
   maxWorkers: Math.min(availableParallelism() + 1, 6),

@@ -43,7 +43,7 @@ describe('graphs that cannot be loaded, beside one that can', () => {
     cache = project.path('.cache');
     const env = { GANTRY_PREPARE_SCHEMAS: 'on', GANTRY_CACHE_FOLDER: cache };
     gantry = await startGantry({ graphProcesses: 1, graphs: project.path('langgraph.json'), env });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await gantry?.stop();

@@ -157,7 +157,7 @@ describe('a custom app with middleware', () => {
   beforeAll(async () => {
     app = project();
     gantry = await startGantry({ graphProcesses: 1, graphs: app.path('langgraph.json') });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await gantry?.stop();
@@ -382,5 +382,5 @@ describe('middleware_order: auth_first', () => {
       await gantry.stop();
       app.remove();
     }
-  }, 90_000);
+  });
 });

@@ -41,7 +41,7 @@ describe('the memory of a module', () => {
     });
     const env = { GANTRY_GRAPH_THREADS_MIN: '2', GANTRY_GRAPH_THREADS_MAX: '4' };
     gantry = await startGantry({ graphs: project.path('langgraph.json'), env });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await gantry?.stop();

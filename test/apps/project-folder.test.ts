@@ -87,7 +87,7 @@ describe('a project in a folder of its own', () => {
   beforeAll(async () => {
     project = monorepo();
     gantry = await startGantry({ graphProcesses: 1, graphs: project.path('apps/agent/langgraph.json') });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await gantry?.stop();

@@ -36,7 +36,7 @@ describe.each([
   beforeAll(async () => {
     gantry = await startGantry({ graphProcesses: 1 });
     report = JSON.parse(await runPython([SCRIPT, gantry.url, version, binding])) as Report;
-  }, 180_000);
+  });
 
   afterAll(() => gantry?.stop());
 

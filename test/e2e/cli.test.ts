@@ -45,7 +45,7 @@ describe('npm run gantry, with DATABASE_URL', () => {
 
     await json<ApiKey>(['keys', 'revoke', created.key_id], env);
     await waitFor('the refusal', async () => (await search(created.key)) === 401, 3_000);
-  }, 120_000);
+  });
 
   it('prints tables for people too', async () => {
     const created = await gantryCli(['keys', 'create', '-n', 'laptop'], env);
@@ -54,7 +54,7 @@ describe('npm run gantry, with DATABASE_URL', () => {
     const { out } = await gantryCli(['keys', 'list'], env);
     expect(out).toMatch(/KEY ID +NAME +KEY/);
     expect(out).toMatch(/laptop +gtry_....….... /);
-  }, 120_000);
+  });
 
   it('changes what the plan of a tenant includes', async () => {
     await json<Tenant>(['tenants', 'create', 'small'], env);
@@ -62,7 +62,7 @@ describe('npm run gantry, with DATABASE_URL', () => {
     expect(off.entitlements).toEqual({ crons: false, bulk_export: false });
     const on = await json<Tenant>(['tenants', 'set', 'small', '--enable', 'crons'], env);
     expect(on.entitlements).toEqual({ crons: true, bulk_export: false });
-  }, 120_000);
+  });
 
   it.each([
     ['an unknown tenant', ['keys', 'create', '-n', 'x', '-t', 'nobody'], /^Tenant not found\n$/],
@@ -75,15 +75,11 @@ describe('npm run gantry, with DATABASE_URL', () => {
       /^There is no run 01a1fe1d-37cc-71f9-b2d6-4349d75764b5 in this database\. .* DATABASE_URL and GANTRY_HOME\.\n$/,
     ],
     ['an unknown command', ['keys', 'steal'], /unknown command 'steal'/],
-  ])(
-    'explains in one sentence what is wrong with %s',
-    async (_what, args, message) => {
-      const { code, out, err } = await gantryCli(args, env);
-      expect([code, out]).toEqual([1, '']);
-      expect(err).toMatch(message);
-    },
-    60_000,
-  );
+  ])('explains in one sentence what is wrong with %s', async (_what, args, message) => {
+    const { code, out, err } = await gantryCli(args, env);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(message);
+  });
 });
 
 describe('npm run gantry, with a home', () => {
@@ -104,7 +100,7 @@ describe('npm run gantry, with a home', () => {
   afterAll(async () => {
     await started?.discard();
     await namespace?.drop();
-  }, 90_000);
+  });
 
   it('explains the state of runs and what they wait for', async () => {
     const env = { GANTRY_HOME: started.home, TEMPORAL_NAMESPACE: namespace.name };
@@ -157,7 +153,7 @@ describe('npm run gantry, with a home', () => {
     });
     await post(`/threads/${refund.thread_id}/runs/wait`, { assistant_id: 'approval', command: { resume: true } });
     expect((await explain(asking.run_id)).explanation).toMatchObject({ waits_for: null });
-  }, 120_000);
+  });
 
   it('administers the Gantry that runs there, running or stopped', async () => {
     const env = { GANTRY_HOME: started.home };
@@ -176,5 +172,5 @@ describe('npm run gantry, with a home', () => {
     const { code, err } = await gantryCli(['keys', 'list'], { GANTRY_HOME: join(started.home, 'nothing') });
     expect(code).toBe(1);
     expect(err).toMatch(/There is no Gantry in .*nothing yet: "npm start" makes one/);
-  }, 60_000);
+  });
 });

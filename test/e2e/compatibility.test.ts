@@ -52,7 +52,7 @@ describe('the contract with the clients', () => {
     openApi = await OpenApiDocument.of(gantry.url);
     ours = new RecordingClient(gantry.url);
     resources = await prepareResources(ours.client, webhook());
-  }, 120_000);
+  });
 
   afterAll(async () => {
     python?.stop();
@@ -94,7 +94,7 @@ describe('the contract with the clients', () => {
     beforeAll(async () => {
       python ??= await PythonClients.start(gantry.url);
       resources = await prepareResources(ours.client, webhook());
-    }, 60_000);
+    });
 
     it('includes every method', () => {
       const known = SERVED_METHODS.map(snakeCase);
@@ -157,7 +157,7 @@ describe('the contract with the clients', () => {
       // The dev server has no crons.
       const newCron = (): Promise<string> => Promise.resolve(randomUUID());
       other = { ...(await prepareResources(theirs.client, webhook())), newCron };
-    }, 120_000);
+    });
 
     it.each(METHODS)(
       '%s',

@@ -13,7 +13,7 @@ describe('the compiled code of a program', () => {
 
   beforeAll(async () => {
     gantry = await startGantry({ workers: 0, env: { NODE_COMPILE_CACHE: folder } });
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await gantry?.stop();

@@ -34,7 +34,7 @@ describe('a deploy over running and waiting runs', () => {
       graphProcesses: 1,
       env: { GANTRY_REVISION: 'a', GANTRY_WORKER_PORT: '0' },
     });
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await gantry?.stop();
@@ -92,7 +92,7 @@ describe('a deploy over running and waiting runs', () => {
       (await gantry.client().runs.get(threadId, runId)).metadata;
     expect(await revision(first)).toMatchObject({ revision_id: 'a' });
     expect(await revision(second)).toMatchObject({ revision_id: 'b' });
-  }, 120_000);
+  });
 
   describe('with minimal patience', () => {
     let ended: Promise<void>;
@@ -109,7 +109,7 @@ describe('a deploy over running and waiting runs', () => {
       ({ ended } = await askToStop(old));
       running.goOn();
       await gantry.startWorker(ofRevision('b'));
-    }, 120_000);
+    });
 
     it('hands a run over at a checkpoint: the new code continues after the work of the old code', async () => {
       await ended;
@@ -175,5 +175,5 @@ describe('a deploy over running and waiting runs', () => {
     await gantry.startWorker(ofRevision('a', versioned));
     await gantry.client().runs.join(first.threadId, first.runId);
     expect(await stepsOf(first.threadId)).toEqual(['a:one', 'a:two', 'a:three']);
-  }, 180_000);
+  });
 });

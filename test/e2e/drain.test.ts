@@ -26,7 +26,7 @@ describe('an api that is asked to stop', () => {
     second = await gantry.startReplica();
     balancer = await new LoadBalancer([portOf(gantry.url), portOf(second)]).start();
     client = new Client({ apiUrl: balancer.url, apiKey: null, callerOptions: { maxRetries: 0 } });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await balancer?.stop();
@@ -81,7 +81,7 @@ describe('an api that is asked to stop', () => {
     const metrics = await (await fetch(`${second}/metrics`)).text();
     expect(metrics).toContain('route="/threads/:thread_id/runs/:run_id/stream"');
     expect(metrics).not.toContain('route="/runs/wait"');
-  }, 180_000);
+  });
 
   it('is unready before it refuses any request, and exits by itself', async () => {
     const ended = gantry.killApi('SIGTERM');
@@ -95,7 +95,7 @@ describe('an api that is asked to stop', () => {
     expect((await fetch(`${gantry.url}/threads`, { method: 'POST', body: '{}' })).status).toBe(200);
     await ended;
     await gantry.startApi();
-  }, 90_000);
+  });
 
   it('finishes an answer for a client that reads it slowly', async () => {
     const direct = new Client({ apiUrl: gantry.url, apiKey: null });
@@ -117,5 +117,5 @@ describe('an api that is asked to stop', () => {
     await closed;
     expect(bytes).toBeGreaterThan(16 * MEGABYTE);
     await ended;
-  }, 120_000);
+  });
 });

@@ -29,7 +29,7 @@ describe('tenants that share a worker', () => {
       TenantCaller.create(gantry.url, ADMIN_KEY),
       TenantCaller.create(gantry.url, ADMIN_KEY),
     ]);
-  }, 120_000);
+  });
 
   afterAll(() => gantry?.stop());
 
@@ -57,7 +57,7 @@ describe('tenants that share a worker', () => {
     }
     expect(await count(alice, 'success')).toBe(0);
     expect(await count(alice, 'pending')).toBeGreaterThan(BATCH - 3 * SLOTS);
-  }, 120_000);
+  });
 
   it('have separate limits of waiting runs, and of the runs in a batch', async () => {
     const waiting = await count(alice, 'pending');
@@ -84,5 +84,5 @@ describe('tenants that share a worker', () => {
 
     await alice.json('POST', '/runs/cancel', { body: { status: 'pending' } });
     expect((await alice.send('POST', '/runs', { body: nap(0) })).status).toBe(200);
-  }, 120_000);
+  });
 });

@@ -23,7 +23,7 @@ describe('a graph that is a client of A2A and MCP', () => {
       graphProcesses: 1,
       env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2', GANTRY_TRACING: 'on' },
     });
-  }, 180_000);
+  });
 
   beforeEach(() => gantry.sql.query('DELETE FROM threads'));
 
@@ -74,7 +74,7 @@ describe('a graph that is a client of A2A and MCP', () => {
     // A worker may be lost again before it begins its attempt.
     const { rows: attempts } = await gantry.sql.query('SELECT attempt >= 3 AS ok FROM runs WHERE run_id = $1', [runId]);
     expect(attempts).toEqual([{ ok: true }]);
-  }, 180_000);
+  });
 
   it.each(['prose', 'ten'] as const)('cancels what it has called when its own run is cancelled: %s', async (graph) => {
     const { threadId, runId } = await delegate(2_000);

@@ -325,7 +325,7 @@ describe('JavaScript SDK', () => {
       await client.crons.delete(onThread.cron_id);
       await client.crons.delete(stateless.cron_id);
       expect(await client.crons.search({ metadata: { suite: 'js' } })).toEqual([]);
-    }, 60_000);
+    });
 
     it('reports an invalid schedule with the position of the error', async () => {
       await expect(client.crons.create('agent', { schedule: '0 25 * * *' })).rejects.toThrow(/422.*position 2/s);

@@ -82,7 +82,7 @@ describe('the MCP conformance suite', () => {
 
   beforeAll(async () => {
     gantry = await startGantry({ graphProcesses: 1, graphs: GRAPHS });
-  }, 180_000);
+  });
 
   beforeEach(() => {
     results = mkdtempSync(join(tmpdir(), 'gantry-mcp-'));

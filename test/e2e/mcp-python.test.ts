@@ -25,7 +25,7 @@ describe.each(['legacy', '2026-07-28'])('MCP with the public Python client, %s',
   beforeAll(async () => {
     gantry = await startGantry({ graphProcesses: 1 });
     report = JSON.parse(await runPython([SCRIPT, `${gantry.url}/mcp`, mode])) as Report;
-  }, 180_000);
+  });
 
   afterAll(() => gantry?.stop());
 

@@ -42,7 +42,7 @@ describe('a whole Gantry, scraped', () => {
         GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
       },
     });
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await gantry?.stop();
@@ -120,7 +120,7 @@ describe('a whole Gantry, scraped', () => {
     await waitFor('its address in the log', () => second.output.includes('Metrics of the worker'));
     expect(second.output).toMatch(/is taken/);
     await gantry.killWorker('SIGTERM', second);
-  }, 60_000);
+  });
 
   describe('request headers', () => {
     const headers = {

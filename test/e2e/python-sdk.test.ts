@@ -69,7 +69,7 @@ describe('Python SDK', () => {
   beforeAll(async () => {
     gantry = await startGantry({ graphProcesses: 1, graphs: EXAMPLE_GRAPHS });
     report = JSON.parse(await runPython([SCRIPT, gantry.url])) as Report;
-  }, 180_000);
+  });
 
   afterAll(() => gantry?.stop());
 

@@ -58,5 +58,5 @@ describe('a restore from a copy of the database, with an empty Temporal namespac
     const repeated = (await doneSteps(after)).length - new Set(await doneSteps(after)).size;
     expect(stepsBefore.length).toBeGreaterThanOrEqual(3);
     expect(repeated).toBeLessThanOrEqual(1);
-  }, 180_000);
+  });
 });

@@ -58,7 +58,7 @@ describeLanguages('graphs of every shape in $language', ({ language, shapes }) =
       expect(JSON.stringify(schemas.input_schema)).toContain('street');
       expect(Object.keys(schemas.config_schema?.properties ?? {})).toEqual(['model']);
       expect(schemas.context_schema).toEqual(schemas.config_schema);
-    }, 180_000);
+    });
 
     it('come from zod or pydantic', async () => {
       const schemas = (await get('/assistants/configured/schemas')) as Schemas;
@@ -78,7 +78,7 @@ describeLanguages('graphs of every shape in $language', ({ language, shapes }) =
       expect(all.middle.state).toEqual(all.middle.state_schema);
       expect(Object.keys((await get('/assistants/deep/subgraphs/middle')) as object)).toEqual(['middle']);
       expect(await get('/assistants/deep/subgraphs/nothing')).toEqual({});
-    }, 180_000);
+    });
   });
 
   it('are drawn, with subgraphs on request', async () => {

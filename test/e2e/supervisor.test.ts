@@ -81,7 +81,7 @@ describe('the supervisor', () => {
     await gantry?.discard();
     await namespace?.drop();
     await database?.drop();
-  }, 90_000);
+  });
 
   const ownServices = (): Record<string, string> => ({
     // Short times, since the demo waits for them.
@@ -172,7 +172,7 @@ describe('the supervisor', () => {
     expect(sameHome.code).toBe(1);
     expect(sameHome.printed).toContain(`Another Gantry (process ${gantry.pid}) uses ${gantry.home}`);
     expect(await answers(endpoints.api)).toBe(true);
-  }, 90_000);
+  });
 
   it('lists every mistake in its settings, and the settings that exist', async () => {
     const wrong = await runScript('start', { GANTRY_HOME: gantry.home, GANTRY_PORT: 'many', GANTRY_AUTH: 'perhaps' });
@@ -214,7 +214,7 @@ describe('the supervisor', () => {
     const left = readdirSync(gantry.home).filter((name) => /lock|pid/.test(name));
     expect(left).toEqual([]);
     expect(existsSync(join(gantry.home, 'secrets.json'))).toBe(true);
-  }, 90_000);
+  });
 
   it('starts without an S3 gateway, without a broken graph and without Python, and says what is missing', async () => {
     // Its worker would take the runs of this one's.
@@ -259,5 +259,5 @@ describe('the supervisor', () => {
       rmSync(folder, { recursive: true });
       project.remove();
     }
-  }, 90_000);
+  });
 });

@@ -215,7 +215,7 @@ describe('the WebSocket of a thread', () => {
       expect(await reading).toEqual(NODES);
       expect(reconnects.length).toBeGreaterThan(0);
       await thread.close();
-    }, 120_000);
+    });
 
     it('shows a conversation as it grows in the controller of useStream', async () => {
       const controller = new StreamController<{ messages: { type: string; content: string }[] }>({

@@ -82,7 +82,7 @@ describe('the time to live of threads', () => {
       [thread_id, run.run_id],
     );
     expect(left.rowCount).toBe(0);
-  }, 90_000);
+  });
 
   it('may keep the latest state, from which the thread continues', async () => {
     const thread = await client.threads.create({ ttl: { ttl: SOON, strategy: 'keep_latest' } as never });
@@ -114,7 +114,7 @@ describe('the time to live of threads', () => {
     // A finished thread needs no state of its nested graphs.
     await waitFor('the nested graphs to be gone', async () => (await kept(thread_id)).checkpoints === 1);
     expect(await client.threads.get(thread_id)).toMatchObject({ status: 'idle', values: ended });
-  }, 90_000);
+  });
 
   const wasPruned = async (threadId: string): Promise<boolean> => {
     const { rowCount } = await gantry.sql.query(
@@ -133,7 +133,7 @@ describe('the time to live of threads', () => {
         await waitFor('the search', () => wasPruned(threadId), 30_000);
         expect(await threads.stateOf(threadId)).toEqual(before);
         await threads.expectToContinueFrom(threadId, before);
-      }, 60_000);
+      });
     },
   );
 
@@ -148,7 +148,7 @@ describe('the time to live of threads', () => {
     expect((await schedule.describe()).state).toMatchObject({ paused: true, note: 'to look at a thread first' });
     await schedule.unpause();
     await waitFor('the end of the thread', () => isGone(thread_id), 30_000);
-  }, 90_000);
+  });
 
   describe('POST /threads/prune', () => {
     it('deletes threads, and skips those that do not exist', async () => {
@@ -184,7 +184,7 @@ describe('the time to live of threads', () => {
       expect((await kept(thread_id)).checkpoints).toBe(1);
       expect(await client.threads.getHistory(thread_id)).toHaveLength(1);
       expect(await client.runs.wait(thread_id, 'three', { input: {} })).toMatchObject({ done: expect.anything() });
-    }, 120_000);
+    });
 
     /** Copies the thread's first checkpoint many times, each with a value of its own. */
     async function multiply(threadId: string, count: number): Promise<void> {

@@ -106,7 +106,7 @@ describe("traces of the server's own runs, with auth on", () => {
       }
       return false;
     });
-  }, 120_000);
+  });
 
   it('arrive in another project too when the run asks for it, linked to its example', async () => {
     const exampleId = '3f1f2c52-0000-4000-8000-000000000000';
@@ -181,5 +181,5 @@ describe("traces of the server's own runs, with auth on", () => {
     const again = accepted[0];
     expect((await send({ id: again, session_name: project })).status).toBe(202);
     expect((await storedIn(project)).length).toBe(stored.size);
-  }, 90_000);
+  });
 });

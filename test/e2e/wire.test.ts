@@ -149,7 +149,7 @@ describe('the wire', () => {
     const [first, ...others] = slow;
     expect((await first.rest()).map(({ id }) => id)).toEqual(all);
     await Promise.all(others.map((reader) => reader.close()));
-  }, 90_000);
+  });
 
   it('accepts JSON that a browser sends as text/plain', async () => {
     const response = await post('/runs/wait', JSON.stringify({ assistant_id: 'agent', input: greeting }), {

@@ -37,7 +37,7 @@ describe('SIGKILL during SendStreamingMessage', () => {
     expect(answerFrom(stream.items)).toBe(WHOLE);
     expect(answerFrom(joined.items)).toBe(WHOLE);
     expect((await gantry.ledger.of(task!.id)).map(({ attempt }) => attempt)).toEqual([1, 2]);
-  }, 120_000);
+  });
 
   it('of the api: the task exists after its restart, and so does its stream', async () => {
     const stream = await startStream();
@@ -52,7 +52,7 @@ describe('SIGKILL during SendStreamingMessage', () => {
     const done = await prose.get(task!.id);
     expect([done.status.state, textOf(done.artifacts)]).toEqual(['TASK_STATE_COMPLETED', WHOLE]);
     expect((await gantry.ledger.of(task!.id)).map(({ attempt }) => attempt)).toEqual([1]);
-  }, 120_000);
+  });
 
   it('of both, with a question open: the answer resumes the graph where it stopped', async () => {
     const desk = prose.of('desk');
@@ -62,5 +62,5 @@ describe('SIGKILL during SendStreamingMessage', () => {
     expect(await desk.get(asked.id)).toEqual(asked);
     const done = await desk.say('yes', { taskId: asked.id });
     expect(textOf(done.artifacts)).toBe('Your refund is on its way.');
-  }, 120_000);
+  });
 });

@@ -99,7 +99,7 @@ describe('SIGKILL of the api between a cron and its Schedule', () => {
     const before = await runs();
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     expect(await runs()).toBe(before);
-  }, 150_000);
+  });
 });
 
 describe('SIGKILL of the worker during a tick', () => {
@@ -135,7 +135,7 @@ describe('SIGKILL of the worker during a tick', () => {
     );
     expect(created.run_id).toBe(tick.run_id);
     await expectOneRunEach(gantry);
-  }, 150_000);
+  });
 
   it('at any moment, repeatedly, never creates two', async () => {
     for (const afterMs of amount([700], [300, 700, 1_100])) {
@@ -146,5 +146,5 @@ describe('SIGKILL of the worker during a tick', () => {
     const since = (await ticksOf(gantry)).length;
     await waitFor('ticks after the last kill', async () => (await ticksOf(gantry)).length > since + 2, 60_000);
     await expectOneRunEach(gantry);
-  }, 150_000);
+  });
 });

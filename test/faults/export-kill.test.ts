@@ -33,12 +33,12 @@ beforeAll(async () => {
   };
   api = await startTestApi(settings);
   bucket = new ExportBucket();
-}, 120_000);
+});
 
 afterAll(async () => {
   await bucket?.close();
   await api?.close();
-}, 60_000);
+});
 
 const startWorker = () => startExportWorkerProcess(api, settings);
 
@@ -193,4 +193,4 @@ it('hands its work over to the next worker when it is asked to stop', async () =
   } finally {
     await endProcess(second, 'SIGTERM');
   }
-}, 120_000);
+});

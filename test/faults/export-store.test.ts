@@ -33,7 +33,7 @@ beforeAll(async () => {
   proxy = createServer(forward);
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   project = await createRows();
-}, 120_000);
+});
 
 afterAll(async () => {
   await worker?.stop();
@@ -41,7 +41,7 @@ afterAll(async () => {
   proxy?.closeAllConnections();
   await bucket?.close();
   await api?.close();
-}, 60_000);
+});
 
 /** A proxy in front of the gateway. It keeps the client's Host header, which is signed. */
 function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
@@ -210,7 +210,7 @@ it('loses nothing when a store fails, slows down and breaks connections', async 
   expect(row).toMatchObject({ status: 'Completed', progress: { rows_written: ROWS } });
   fault = () => undefined;
   expect(await countRows(`${destination.config.prefix}/export_id=${row.id}`)).toEqual({ rows: ROWS, ids: ROWS });
-}, 180_000);
+});
 
 it('retries when the store was away, and shows what failed', async () => {
   fault = () => undefined;
@@ -224,7 +224,7 @@ it('retries when the store was away, and shows what failed', async () => {
   expect(run?.errors.retry_0).toContain('InternalError');
   expect(run?.retry_number).toBeGreaterThanOrEqual(1);
   expect(await countRows(`${destination.config.prefix}/export_id=${id}`)).toEqual({ rows: ROWS, ids: ROWS });
-}, 180_000);
+});
 
 it('continues after connections that hang: before an answer, and in the middle of one', async () => {
   fault = () => undefined;
@@ -246,7 +246,7 @@ it('continues after connections that hang: before an answer, and in the middle o
   } finally {
     patience.restore();
   }
-}, 180_000);
+});
 
 it('fails at once when the credentials expire during the export', async () => {
   fault = () => undefined;
@@ -272,4 +272,4 @@ it('fails at once, with the reason, when the key is revoked during the export, a
   expect((await call('POST', `/${row.id}/retry`, {})).status).toBe(200);
   expect((await ended(row.id as string)).status).toBe('Completed');
   expect(await countRows(`${destination.config.prefix}/export_id=${row.id}`)).toEqual({ rows: ROWS, ids: ROWS });
-}, 180_000);
+});

@@ -64,7 +64,7 @@ describe('requests generated from the description of the API', () => {
     possessions = { ...possessions, stateless_run: finished.run_id };
     const document = (await (await fetch(`${gantry.url}/openapi.json`)).json()) as Document;
     paths = Object.keys(document.paths);
-  }, 180_000);
+  });
 
   afterAll(async () => {
     await gantry?.stop();

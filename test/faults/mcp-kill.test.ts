@@ -18,7 +18,7 @@ describe('SIGKILL during an MCP call', () => {
 
   beforeAll(async () => {
     gantry = await startGantry({ graphProcesses: 1, env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' } });
-  }, 180_000);
+  });
 
   afterAll(() => gantry?.stop());
 
@@ -50,16 +50,12 @@ describe('SIGKILL during an MCP call', () => {
     await client.close();
   }
 
-  it.each(ERAS)(
-    'of the worker is not noticed by the caller of %s, who gets the whole result',
-    async (era) => {
-      const call = await begin(era);
-      await gantry.killWorker('SIGKILL');
-      await gantry.startWorker();
-      await expectWhole(call, 2);
-    },
-    120_000,
-  );
+  it.each(ERAS)('of the worker is not noticed by the caller of %s, who gets the whole result', async (era) => {
+    const call = await begin(era);
+    await gantry.killWorker('SIGKILL');
+    await gantry.startWorker();
+    await expectWhole(call, 2);
+  });
 
   it('of every process is not noticed by a client that created a task, and asks for it again', async () => {
     const caller = new ModernCaller(gantry.url);
@@ -83,7 +79,7 @@ describe('SIGKILL during an MCP call', () => {
     expect(await answering.task(asked.taskId, 'completed')).toMatchObject({
       result: { structuredContent: { answer: 'me' } },
     });
-  }, 120_000);
+  });
 
   /** The stream of a call can be taken up again where the revision has a way to ask for it. */
   it('of the api is not noticed by the caller of 2025-11-25, who gets the whole result', async () => {
@@ -91,5 +87,5 @@ describe('SIGKILL during an MCP call', () => {
     await gantry.killApi('SIGKILL');
     await gantry.startApi();
     await expectWhole(call, 1);
-  }, 120_000);
+  });
 });

@@ -67,7 +67,7 @@ describe('a run that has just begun', () => {
       expect(executions.map(({ node }) => node)).toEqual(NODES);
       expect(executions.every(({ ended_at }) => ended_at !== null)).toBe(true);
     }
-  }, 120_000);
+  });
 
   it('is finished by another worker when its own is killed: only the node in flight starts again', async () => {
     for (let round = 0; round < amount(1, 2); round += 1) {
@@ -79,7 +79,7 @@ describe('a run that has just begun', () => {
       expect(repeated.length).toBeLessThanOrEqual(1);
       expect(executions).toHaveLength(NODES.length + repeated.length);
     }
-  }, 120_000);
+  });
 
   it('and nineteen others are finished by another worker, and their nodes that had finished ran once', async () => {
     const earlier = await Promise.all(Array.from({ length: 12 }, () => startRun(WATCHED_STEP_MS)));
@@ -105,7 +105,7 @@ describe('a run that has just begun', () => {
       expect(repeated.length).toBeLessThanOrEqual(1);
       expect(executions).toHaveLength(NODES.length + repeated.length);
     }
-  }, 120_000);
+  });
 
   it('stays where it is when the session of its worker is disconnected and reconnects', async () => {
     const { thread, run } = await startRun();
@@ -117,7 +117,7 @@ describe('a run that has just begun', () => {
     expect((await gantry.ledger.of(run)).map(({ node, attempt }) => [node, attempt])).toEqual(
       NODES.map((node) => [node, 1]),
     );
-  }, 60_000);
+  });
 
   it('is taken over from a worker that lives without a session, whose writes are refused from then on', async () => {
     const watched = await startRun();
@@ -162,7 +162,7 @@ describe('a run that has just begun', () => {
       expect(repeated.length).toBeLessThanOrEqual(1);
       expect(executions).toHaveLength(NODES.length + repeated.length);
     }
-  }, 60_000);
+  });
 
   it('is finished although its workflow was never started and its worker died', async () => {
     const { thread_id: thread } = await client.threads.create();
@@ -180,7 +180,7 @@ describe('a run that has just begun', () => {
     await end('SIGKILL', first);
     expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
     expect(new Set((await gantry.ledger.of(run)).map(({ attempt }) => attempt))).toEqual(new Set([1, 2]));
-  }, 90_000);
+  });
 
   it('is watched where it is when its workflow is on another worker: it has one attempt', async () => {
     const workers = new Set<number>();
@@ -195,7 +195,7 @@ describe('a run that has just begun', () => {
         workers.add(first.pid);
       }
     }
-  }, 90_000);
+  });
 
   it('has a workflow that its worker ends, without a workflow worker, when it is over soon', async () => {
     const { thread_id: thread } = await client.threads.create();
@@ -210,7 +210,7 @@ describe('a run that has just begun', () => {
       'EVENT_TYPE_WORKFLOW_TASK_COMPLETED',
       'EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED',
     ]);
-  }, 60_000);
+  });
 
   it('is left to a workflow worker when it takes longer, which watches it where it is', async () => {
     const { thread, run } = await startRun();
@@ -222,7 +222,7 @@ describe('a run that has just begun', () => {
     expect((await gantry.ledger.of(run)).map(({ node, attempt }) => [node, attempt])).toEqual(
       NODES.map((node) => [node, 1]),
     );
-  }, 60_000);
+  });
 
   it('ends with its workflow when it is cancelled before a workflow worker has that', async () => {
     const { thread, run } = await startRun();
@@ -230,7 +230,7 @@ describe('a run that has just begun', () => {
     expect(await client.runs.get(thread, run)).toMatchObject({ status: 'interrupted' });
     expect(await gantry.temporal.workflow.getHandle(runWorkflowId(run)).result()).toEqual({ ending: 'interrupted' });
     expect((await gantry.ledger.of(run)).length).toBeLessThan(NODES.length);
-  }, 60_000);
+  });
 
   it('is handed over although Temporal gave its task to a poll that its worker had ended', async () => {
     await Promise.all(gantry.workers.slice(1).map((worker) => gantry.killWorker('SIGTERM', worker)));
@@ -245,7 +245,7 @@ describe('a run that has just begun', () => {
     expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
     const executions = await gantry.ledger.of(run);
     expect(executions.map(({ node }) => node)).toEqual(NODES);
-  }, 60_000);
+  });
 
   it('waits in Temporal for a worker when all that were notified have died', async () => {
     await Promise.all([...gantry.workers].map((worker) => gantry.killWorker('SIGKILL', worker)));
@@ -256,7 +256,7 @@ describe('a run that has just begun', () => {
     await Promise.all([gantry.startWorker(), gantry.startWorker()]);
     await client.runs.join(thread, run);
     expect(await client.runs.get(thread, run)).toMatchObject({ status: 'success' });
-  }, 60_000);
+  });
 
   // The last: from here on there is one worker, with a limit.
   it('is begun by no worker that is at its limit, whichever way it arrives', async () => {
@@ -278,5 +278,5 @@ describe('a run that has just begun', () => {
     );
     expect(Number(rows[0].at_once)).toBeLessThanOrEqual(3);
     expect(Number(rows[0].at_once)).toBeGreaterThan(1);
-  }, 60_000);
+  });
 });

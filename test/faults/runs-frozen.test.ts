@@ -86,7 +86,7 @@ describeLanguages('with graphs in $language, a worker frozen by SIGSTOP beyond i
       await SseReader.get(`${gantry.url}/threads/${thread}/runs/${run}/stream`, { 'last-event-id': '-1' })
     ).rest();
     expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => String(index)));
-  }, 120_000);
+  });
 
   /** A run in the middle of a node of three seconds, and the graph process that executes it, which is frozen. */
   async function freezeGraphProcess(): Promise<{ thread: string; run: string; frozen: number[] }> {
@@ -112,7 +112,7 @@ describeLanguages('with graphs in $language, a worker frozen by SIGSTOP beyond i
     expect((await gantry.ledger.of(run)).map(({ node, attempt }) => [node, attempt])).toEqual(
       NODES.slice(0, 3).map((node) => [node, 1]),
     );
-  }, 60_000);
+  });
 
   it('a frozen graph process whose worker died changes nothing when it wakes, and ends', async () => {
     const { thread, run, frozen } = await freezeGraphProcess();
@@ -138,5 +138,5 @@ describeLanguages('with graphs in $language, a worker frozen by SIGSTOP beyond i
     expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => String(index)));
     expect(events.filter(({ event }) => event === 'updates')).toHaveLength(3);
     await gantry.killWorker('SIGKILL', first);
-  }, 60_000);
+  });
 });

@@ -105,7 +105,7 @@ describeLanguages('in the middle of a ten-node graph in $language', ({ graphs })
       dead = gantry.worker.pid;
       await gantry.killWorker('SIGKILL');
       await gantry.startWorker();
-    }, 90_000);
+    });
 
     it('another one resumes the run where it was, and the open stream continues', async () => {
       const { thread, run, stream } = ten;
@@ -175,7 +175,7 @@ describeLanguages('in the middle of a ten-node graph in $language', ({ graphs })
     const events = await (await SseReader.get(stream, { 'last-event-id': '-1' })).rest();
     expectNoGaps(events);
     expect(updatedNodes(events)).toEqual(NODES);
-  }, 60_000);
+  });
 
   it('SIGKILL of the api: the run continues, and its stream is rejoined after the last id without a gap', async () => {
     const { thread, run, stream } = await startRun();
@@ -190,7 +190,7 @@ describeLanguages('in the middle of a ten-node graph in $language', ({ graphs })
     expect(await client.runs.get(thread, run)).toMatchObject({ status: 'success' });
     const executions = await gantry.ledger.of(run);
     expect(executions.map(({ node, attempt }) => [node, attempt])).toEqual(NODES.map((node) => [node, 1]));
-  }, 60_000);
+  });
 
   it('SIGKILL of both at once: nothing but time is lost', async () => {
     const { thread, run, stream } = await startRun();
@@ -200,7 +200,7 @@ describeLanguages('in the middle of a ten-node graph in $language', ({ graphs })
     expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
     await expectEachNodeOnce(run);
     expectNoGaps(await (await SseReader.get(stream, { 'last-event-id': '-1' })).rest());
-  }, 90_000);
+  });
 
   it('SIGKILL of the worker before it emitted finished nodes: the next one emits them, once and in order', async () => {
     const { run, stream } = await startRun('ten', { step_ms: STEP_MS }, ['updates', 'values', 'tasks']);
@@ -233,7 +233,7 @@ describeLanguages('in the middle of a ten-node graph in $language', ({ graphs })
     );
     expect(ends).toEqual(NODES);
     await expectEachNodeOnce(run);
-  }, 90_000);
+  });
 
   it('SIGKILL of a worker that was cancelling: the run is cancelled nevertheless', async () => {
     const { thread, run } = await startRun();
@@ -247,7 +247,7 @@ describeLanguages('in the middle of a ten-node graph in $language', ({ graphs })
     const executed = (await gantry.ledger.of(run)).length;
     expect(executed).toBeLessThan(NODES.length);
     expect(await client.threads.getState(thread)).toMatchObject({ next: [expect.stringMatching(/^node_/)] });
-  }, 90_000);
+  });
 
   it('SIGTERM hands the run to another worker at a checkpoint: no node runs twice, and none is interrupted', async () => {
     await gantry.startWorker();
@@ -268,7 +268,7 @@ describeLanguages('in the middle of a ten-node graph in $language', ({ graphs })
     expectNoGaps(events);
     expect(events.map(({ event }) => event)).not.toContain('error');
     expect(updatedNodes(events)).toEqual(NODES);
-  }, 60_000);
+  });
 
   it('SIGTERM leaves nothing in doubt: a graph that asks in case of doubt asks nothing', async () => {
     await gantry.startWorker();
@@ -283,7 +283,7 @@ describeLanguages('in the middle of a ten-node graph in $language', ({ graphs })
     );
     expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES.slice(0, 3) });
     expect((await gantry.ledger.of(run)).map(({ attempt }) => attempt)).toEqual([1, 2, 2]);
-  }, 60_000);
+  });
 });
 
 describeLanguages('runs in $language that kill the process that executes them', ({ graphs }) => {
@@ -304,7 +304,7 @@ describeLanguages('runs in $language that kill the process that executes them', 
     });
     const tenants = [await TenantCaller.create(gantry.url, admin), await TenantCaller.create(gantry.url, admin)];
     [healthy, poisonous] = tenants.map(({ key }) => gantry.client({ apiKey: key }));
-  }, 60_000);
+  });
 
   afterAll(() => gantry?.stop());
 
@@ -326,7 +326,7 @@ describeLanguages('runs in $language that kill the process that executes them', 
     ]);
     // The worker has outlived it.
     expect(await poisonous.runs.wait(null, 'three', { input: {} })).toMatchObject({ done: NODES.slice(0, 3) });
-  }, 60_000);
+  });
 
   it("end none of the concurrent runs, which are another tenant's", async () => {
     const good = await Promise.all(Array.from({ length: 4 }, () => start(healthy, 'sleep', { sleep_ms: 4_000 })));
@@ -343,5 +343,5 @@ describeLanguages('runs in $language that kill the process that executes them', 
     }
     // The healthy ones were in the threads that died: else this shows nothing.
     expect(await naps()).toBeGreaterThan(4);
-  }, 120_000);
+  });
 });

@@ -51,5 +51,5 @@ describe('a worker killed in the middle of its attempts', () => {
       [1, 'worker_lost'],
       [1, 'delivered'],
     ]);
-  }, 120_000);
+  });
 });

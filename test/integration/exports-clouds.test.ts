@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await harness?.stop();
   await stores?.stop();
-}, 60_000);
+});
 
 describe.each(['gcs', 'azure_blob'] as const)('a destination of type %s', (type) => {
   let store: CloudStore;
@@ -125,7 +125,7 @@ describe.each(['gcs', 'azure_blob'] as const)('a destination of type %s', (type)
       verified: false,
       problems: [{ path: `${bucket}/${path}`, problem: expect.stringContaining('other bytes') }],
     });
-  }, 120_000);
+  });
 
   it('resumes after the last recorded part when its worker is killed', async () => {
     const destination = await create();
@@ -150,7 +150,7 @@ describe.each(['gcs', 'azure_blob'] as const)('a destination of type %s', (type)
     await expectWhole(destination.prefix, id);
     // Three parts, the one of the killed worker, three more, manifest and _SUCCESS: none of the first three again.
     expect(writes).toBe(3 + 1 + 3 + 2);
-  }, 180_000);
+  });
 
   it('loses nothing when the store fails, slows down and breaks connections', async () => {
     const destination = await create();
@@ -161,7 +161,7 @@ describe.each(['gcs', 'azure_blob'] as const)('a destination of type %s', (type)
     expect(await harness.ended(id)).toMatchObject({ status: 'Completed', progress: { rows_written: ROWS } });
     store.proxy.fault = () => undefined;
     await expectWhole(destination.prefix, id);
-  }, 120_000);
+  });
 
   it('accepts new credentials, of its own kind only', async () => {
     const destination = await create();

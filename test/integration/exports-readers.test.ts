@@ -12,11 +12,11 @@ let harness: ExportHarness;
 
 beforeAll(async () => {
   harness = await ExportHarness.start({ GANTRY_EXPORT_PART_ROWS: '40' });
-}, 120_000);
+});
 
 afterAll(async () => {
   await harness?.stop();
-}, 60_000);
+});
 
 /** Nulls, empty lists, emoji, NUL, line breaks, quotes, whole numbers beyond 2^53, microseconds. */
 async function createRuns(project: string, day: string): Promise<void> {

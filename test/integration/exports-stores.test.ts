@@ -22,7 +22,7 @@ beforeAll(async () => {
     GANTRY_EXPORT_PART_BYTES: String(200 * 1024 * 1024),
     GANTRY_EXPORT_AMBIENT_BUCKETS: testStore().bucket,
   });
-}, 120_000);
+});
 
 afterEach(() => {
   harness.proxy.fault = () => undefined;
@@ -31,7 +31,7 @@ afterEach(() => {
 afterAll(async () => {
   await harness?.stop();
   await tokens.stop();
-}, 60_000);
+});
 
 async function createLargeRuns(project: string, count: number, bytes: number): Promise<void> {
   await harness.createRuns(project, '2026-11-20', count);
@@ -423,7 +423,7 @@ describe('a file above 64 MiB', () => {
     expect(row).toMatchObject({ status: 'Completed', progress: { rows_written: 8 } });
     expect(seen.filter(({ url }) => url.includes('partNumber=')).length).toBe(2);
     expect(await harness.bucket.danglingUploads(prefix)).toBe(0);
-  }, 180_000);
+  });
 
   it('survives errors, resets in the middle of a piece, and the loss of the last answer', async () => {
     let pieces = 0;
@@ -438,11 +438,11 @@ describe('a file above 64 MiB', () => {
     expect(pieces).toBeGreaterThan(2);
     expect(completions).toBeGreaterThan(1);
     expect(await harness.bucket.danglingUploads(prefix)).toBe(0);
-  }, 180_000);
+  });
 
   it('leaves no pieces when it is cancelled or refused in the middle', async () => {
     const { row, prefix } = await exportLarge(({ url }) => (url?.includes('partNumber=2') ? 'deny' : undefined));
     expect(row).toMatchObject({ status: 'Failed', error_code: 'AccessDenied' });
     expect(await harness.bucket.danglingUploads(prefix)).toBe(0);
-  }, 180_000);
+  });
 });

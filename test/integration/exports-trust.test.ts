@@ -10,7 +10,7 @@ let harness: ExportHarness;
 
 beforeAll(async () => {
   harness = await ExportHarness.start({ GANTRY_EXPORT_PART_ROWS: '40', GANTRY_EXPORT_LATE_PASS_HOURS: '0.0008' });
-}, 120_000);
+});
 
 afterEach(() => {
   harness.proxy.fault = () => undefined;
@@ -18,7 +18,7 @@ afterEach(() => {
 
 afterAll(async () => {
   await harness?.stop();
-}, 60_000);
+});
 
 async function prepare(rows: number): Promise<{ project: string; destination: Json; prefix: string; body: Json }> {
   const project = await harness.createProject();

@@ -16,7 +16,7 @@ beforeAll(async () => {
     GANTRY_EXPORT_PART_ROWS: '20',
     GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
   });
-}, 120_000);
+});
 
 afterEach(() => {
   harness.proxy.fault = () => undefined;
@@ -25,7 +25,7 @@ afterEach(() => {
 afterAll(async () => {
   await harness?.stop();
   await receiver?.stop();
-}, 60_000);
+});
 
 async function prepare(rows = 30): Promise<{ prefix: string; body: Json; destination: Json }> {
   const project = await harness.createProject();

@@ -70,14 +70,14 @@ beforeAll(async () => {
   database = new Client({ connectionString: api.database.url });
   await database.connect();
   bucket = new ExportBucket();
-}, 120_000);
+});
 
 afterAll(async () => {
   await worker?.stop();
   await database?.end();
   await bucket?.close();
   await api?.close();
-}, 60_000);
+});
 
 async function call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, payload?: unknown) {
   const answer = await api.app.inject({
@@ -824,7 +824,7 @@ describe('the turn of an export', () => {
     expect([...seen].at(-1)).toBe('Completed,Completed,Completed,Completed,Completed');
     expect([...seen].some((statuses) => statuses.includes('Running,Created'))).toBe(true);
     expect((await call('GET', `/${cancelled}/runs`)).body).toEqual([]);
-  }, 120_000);
+  });
 });
 
 describe('scheduled exports', () => {

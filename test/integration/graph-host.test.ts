@@ -83,7 +83,7 @@ describeLanguages('a node in $language that blocks its event loop', ({ graphs })
       [run],
     );
     expect(rows).toEqual([{ attempt: 1, status: 'success' }]);
-  }, 60_000);
+  });
 
   it('and as many of them as there are threads leave room for others', async () => {
     const blocking = await Promise.all(Array.from({ length: THREADS }, () => startBlocking('several', false)));
@@ -95,7 +95,7 @@ describeLanguages('a node in $language that blocks its event loop', ({ graphs })
       await client.runs.join(thread, run);
       expect((await gantry.ledger.of(run)).map(({ attempt }) => attempt)).toEqual([1]);
     }
-  }, 90_000);
+  });
 
   it('ends when it is cancelled and returns control', async () => {
     const { thread, run } = await startBlocking('cancelled', true, { linger_ms: 600_000 });
@@ -104,5 +104,5 @@ describeLanguages('a node in $language that blocks its event loop', ({ graphs })
     await client.runs.join(thread, run);
     expect(await client.runs.get(thread, run)).toMatchObject({ status: 'interrupted' });
     expect(await client.threads.get(thread)).toMatchObject({ status: expect.stringMatching(/idle|interrupted/) });
-  }, 60_000);
+  });
 });

@@ -96,7 +96,7 @@ describe.each(LANGUAGES)('http.app in %s', (_language, app) => {
   beforeAll(async () => {
     served = await serve({ app });
     ({ url } = served.api);
-  }, 60_000);
+  });
 
   afterAll(() => discard(served));
 
@@ -262,48 +262,44 @@ describe('http.app in Python, as FastAPI and Starlette parse it', () => {
   it.each([
     ['with middleware', {}],
     ['with authentication before the middleware', { middleware_order: 'auth_first' }],
-  ])(
-    'requires a key wherever the app has a route, %s',
-    async (_, more) => {
-      const folder = mkdtempSync(join(tmpdir(), 'gantry-test-'));
-      const notes = join(folder, 'notes');
-      const served = await serve(
-        { app: `${PYTHON_APPS}:app`, ...more },
-        { ...auth, GANTRY_GRAPH_ENV: 'LIFESPAN_FILE', LIFESPAN_FILE: notes },
-      );
-      try {
-        const { url } = served.api;
-        for (const [path, answer] of Object.entries(ROUTES)) {
-          expect([path, await statusAs(url, path)]).toEqual([path, 401]);
-          expect([path, await json(await fetch(url + path, key))]).toEqual([path, answer]);
-          // Only the API may say who the caller is.
-          const forged = { headers: { 'x-gantry-caller': Buffer.from('{}').toString('base64url') } };
-          expect((await fetch(url + path, forged)).status).toBe(401);
-        }
-        // The app's own redirect, for those who may see what is there.
-        const slash = `${url}/outer/inner/you/`;
-        expect((await fetch(slash, { redirect: 'manual' })).status).toBe(401);
-        const redirect = await fetch(slash, { ...key, redirect: 'manual' });
-        expect([redirect.status, redirect.headers.get('location')]).toEqual([307, `${url}/outer/inner/you`]);
-        // Neither a number nor a method of the app's: the API is asked, and has no such route.
-        expect((await fetch(`${url}/numbers/seven`, key)).status).toBe(404);
-        expect((await fetch(`${url}/numbers/7`, { ...key, method: 'POST' })).status).toBe(404);
-        // The API's own routes, through the middleware.
-        const made = (await json(await fetch(`${url}/caller`, key))) as { thread_id: string };
-        const thread = await fetch(`${url}/threads/${made.thread_id}`, key);
-        expect(await json(thread)).toMatchObject({ metadata: { made_by: 'a route' } });
-        expect([thread.headers.get('x-own-middleware'), thread.headers.get('x-gantry-caller')]).toEqual(['yes', null]);
-        expect((await fetch(`${url}/threads/${made.thread_id}`)).status).toBe(401);
-        // A route of WebSockets is none.
-        expect((await fetch(`${url}/socket`, key)).status).toBe(404);
-      } finally {
-        await discard(served);
+  ])('requires a key wherever the app has a route, %s', async (_, more) => {
+    const folder = mkdtempSync(join(tmpdir(), 'gantry-test-'));
+    const notes = join(folder, 'notes');
+    const served = await serve(
+      { app: `${PYTHON_APPS}:app`, ...more },
+      { ...auth, GANTRY_GRAPH_ENV: 'LIFESPAN_FILE', LIFESPAN_FILE: notes },
+    );
+    try {
+      const { url } = served.api;
+      for (const [path, answer] of Object.entries(ROUTES)) {
+        expect([path, await statusAs(url, path)]).toEqual([path, 401]);
+        expect([path, await json(await fetch(url + path, key))]).toEqual([path, answer]);
+        // Only the API may say who the caller is.
+        const forged = { headers: { 'x-gantry-caller': Buffer.from('{}').toString('base64url') } };
+        expect((await fetch(url + path, forged)).status).toBe(401);
       }
-      expect(readFileSync(notes, 'utf8')).toBe('started\nstopped\n');
-      rmSync(folder, { recursive: true });
-    },
-    60_000,
-  );
+      // The app's own redirect, for those who may see what is there.
+      const slash = `${url}/outer/inner/you/`;
+      expect((await fetch(slash, { redirect: 'manual' })).status).toBe(401);
+      const redirect = await fetch(slash, { ...key, redirect: 'manual' });
+      expect([redirect.status, redirect.headers.get('location')]).toEqual([307, `${url}/outer/inner/you`]);
+      // Neither a number nor a method of the app's: the API is asked, and has no such route.
+      expect((await fetch(`${url}/numbers/seven`, key)).status).toBe(404);
+      expect((await fetch(`${url}/numbers/7`, { ...key, method: 'POST' })).status).toBe(404);
+      // The API's own routes, through the middleware.
+      const made = (await json(await fetch(`${url}/caller`, key))) as { thread_id: string };
+      const thread = await fetch(`${url}/threads/${made.thread_id}`, key);
+      expect(await json(thread)).toMatchObject({ metadata: { made_by: 'a route' } });
+      expect([thread.headers.get('x-own-middleware'), thread.headers.get('x-gantry-caller')]).toEqual(['yes', null]);
+      expect((await fetch(`${url}/threads/${made.thread_id}`)).status).toBe(401);
+      // A route of WebSockets is none.
+      expect((await fetch(`${url}/socket`, key)).status).toBe(404);
+    } finally {
+      await discard(served);
+    }
+    expect(readFileSync(notes, 'utf8')).toBe('started\nstopped\n');
+    rmSync(folder, { recursive: true });
+  });
 
   it('requires a key where no spelling passes through middleware, and forwards no other request', async () => {
     const served = await serve({ app: `${PYTHON_APPS}:plain` }, auth);
@@ -321,7 +317,7 @@ describe('http.app in Python, as FastAPI and Starlette parse it', () => {
     } finally {
       await discard(served);
     }
-  }, 60_000);
+  });
 });
 
 describe('http.app without a table of routes', () => {
@@ -336,7 +332,7 @@ describe('http.app without a table of routes', () => {
     } finally {
       await discard(served);
     }
-  }, 60_000);
+  });
 });
 
 /** Spellings of `/hello/:name`, one for each part that a target passes through. */
@@ -384,7 +380,7 @@ describe.each(LANGUAGES)('http.app in %s and authentication', (_language, app) =
     } finally {
       await discard(served);
     }
-  }, 60_000);
+  });
 
   it('requires a key by default', async () => {
     const served = await serve({ app }, auth);
@@ -405,7 +401,7 @@ describe.each(LANGUAGES)('http.app in %s and authentication', (_language, app) =
     } finally {
       await discard(served);
     }
-  }, 60_000);
+  });
 });
 
 describe.each(LANGUAGES)('http.app in %s, with a trusted proxy in front', (_language, app) => {
@@ -416,7 +412,7 @@ describe.each(LANGUAGES)('http.app in %s, with a trusted proxy in front', (_lang
     const env = { GANTRY_TRUSTED_PROXIES: '127.0.0.1' };
     served = await serve({ app }, env);
     plain = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS, ...env });
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await discard(served);
@@ -461,16 +457,12 @@ describe('an http.app that cannot be served', () => {
     [`${PYTHON_APPS}:missing`, 'has no "missing"; it has to be an app of Starlette or FastAPI'],
     [`${PYTHON_APPS}:not_an_app`, 'is a value of the type dict; it has to be an app of Starlette or FastAPI'],
     [`${PYTHON_APPS}:fails_at_start`, 'its lifespan failed: RuntimeError: the database is away'],
-  ])(
-    'prevents the start: %s',
-    async (app, message) => {
-      const config = temporaryConfig({ http: { app } });
-      try {
-        await expect(startTestApi(environment(config))).rejects.toThrow(message);
-      } finally {
-        config.remove();
-      }
-    },
-    60_000,
-  );
+  ])('prevents the start: %s', async (app, message) => {
+    const config = temporaryConfig({ http: { app } });
+    try {
+      await expect(startTestApi(environment(config))).rejects.toThrow(message);
+    } finally {
+      config.remove();
+    }
+  });
 });

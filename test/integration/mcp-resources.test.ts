@@ -54,7 +54,7 @@ describe.each(ERAS)('prompts and resources, in MCP %s', (era) => {
     await put(['notes', 'a/b'], 'x/y?');
     await put(['secrets'], 'hidden');
     [client, stranger] = [await connect('a'), await connect('b')];
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await client?.close();

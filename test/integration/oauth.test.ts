@@ -272,7 +272,7 @@ describe('access tokens of an OpenID provider', () => {
     await stays.close();
     leaving.abort();
     await waitFor('all connections to close', () => openOn(api) === 0);
-  }, 60_000);
+  });
 
   it('give access neither to the admin API nor to requests with a wrong key beside them', async () => {
     const token = await provider.token(acme, resource, 'agents');

@@ -74,7 +74,7 @@ describe.each(['s3', 'gcs', 'azure_blob'] as const)('an object store of type %s'
     expect(await store.head(key)).toEqual({ state: 'found', value: content.size });
     expect(await store.checksum(key)).toEqual({ state: 'found', value: hash.digest('hex') });
     expect(await store.delete([key])).toEqual([]);
-  }, 60_000);
+  });
 
   it('reports a missing object', async () => {
     const key = `${folder}/missing`;

@@ -46,7 +46,7 @@ describe('the login of requests', () => {
     await theirs.connect();
     tenants = [await TenantCaller.create(api.url, ADMIN_KEY), await TenantCaller.create(api.url, ADMIN_KEY)];
     for (const tenant of tenants) await tenant.acquire(admin);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await theirs?.end();

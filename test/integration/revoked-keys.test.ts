@@ -61,7 +61,7 @@ describe('a connection with an API key that is revoked', () => {
     first = await startTestApi(env);
     second = await startTestApi(env, first.database);
     database = first.app.get<DataSource>(getDataSourceToken());
-  }, 120_000);
+  });
 
   beforeEach(async () => {
     revoked = await createKey(first);

@@ -86,7 +86,7 @@ describeLanguages('double texting and cancelling, of graphs in $language', ({ gr
           executions[index - 1].ended_at!.getTime(),
         );
       }
-    }, 90_000);
+    });
 
     it('is the default, and the stream of a waiting run begins when its turn comes', async () => {
       const thread = await createThread();

@@ -19,7 +19,7 @@ describe('the rotation of keys', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     source = await createDataSource(database.url).initialize();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await source?.destroy();

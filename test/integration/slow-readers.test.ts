@@ -126,7 +126,7 @@ describe('slow readers', () => {
       socket.once('close', () => connections.delete(socket));
     });
     server.on('request', (_request, response) => responses.add(response));
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await api?.close();

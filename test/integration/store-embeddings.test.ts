@@ -169,7 +169,7 @@ describe('the embedding function', () => {
     } finally {
       await gantry.stop();
     }
-  }, 60_000);
+  });
 
   it('prevents the start when it is broken in Python, also where graphs are in JavaScript', async () => {
     writeFileSync(join(folder, 'embed.py'), IN_PYTHON);

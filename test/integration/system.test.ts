@@ -150,7 +150,7 @@ describe('the system routes', () => {
       });
       const { http_requests_total: requests } = form.api as { http_requests_total: object[] };
       expect(requests).toContainEqual({ method: 'POST', path: '/threads/:thread_id/runs', status: 200, count: 3 });
-    }, 30_000);
+    });
 
     it('treats an unknown format as the default', async () => {
       const response = await fetch(`${api.url}/metrics?format=yaml`);
@@ -181,7 +181,7 @@ describe('the application', () => {
     expect(children()).toBe(before + 1);
     await api.close();
     expect(children()).toBe(before);
-  }, 60_000);
+  });
 
   it('stops a graph process that is still starting when it closes', async () => {
     const before = children();
@@ -191,7 +191,7 @@ describe('the application', () => {
     await api.close();
     await question;
     expect(children()).toBe(before);
-  }, 60_000);
+  });
 });
 
 describe('the system routes without a service', () => {
@@ -210,7 +210,7 @@ describe('the system routes without a service', () => {
     } finally {
       await api.close();
     }
-  }, 60_000);
+  });
 
   it('report with 500 that the database is away, and are not ready', async () => {
     const database = await createTestDatabase();
@@ -230,7 +230,7 @@ describe('the system routes without a service', () => {
     } finally {
       await api.close();
     }
-  }, 60_000);
+  });
 });
 
 describe('access to the metrics', () => {

@@ -59,4 +59,4 @@ it('the Temporal server of npm start lists workflows with few indexes, by search
     if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
     rmSync(home, { recursive: true, force: true });
   }
-}, 120_000);
+});

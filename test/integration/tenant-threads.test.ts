@@ -28,7 +28,7 @@ describe('threads of two tenants with the same id', () => {
       TenantCaller.create(gantry.url, ADMIN_KEY),
       TenantCaller.create(gantry.url, ADMIN_KEY),
     ]);
-  }, 120_000);
+  });
 
   afterAll(() => gantry?.stop());
 
@@ -86,7 +86,7 @@ describe('threads of two tenants with the same id', () => {
       expect(events).not.toContain(other.run_id);
     }
     expect(await keysOf(id)).toEqual([alice, bob].map(({ tenantId }) => `${tenantId}/${id}`).sort());
-  }, 60_000);
+  });
 
   it('are edited, copied, pruned and deleted separately', async () => {
     const id = randomUUID();
@@ -111,7 +111,7 @@ describe('threads of two tenants with the same id', () => {
     expect(await stateOf(bob, id)).toEqual(before);
     expect(await statusOf(bob, id, his)).toBe('success');
     expect(await keysOf(id)).toEqual([`${bob.tenantId}/${id}`]);
-  }, 60_000);
+  });
 
   it('stop only their own crons when they are deleted', async () => {
     const id = randomUUID();

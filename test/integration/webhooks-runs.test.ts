@@ -81,7 +81,7 @@ describe('webhooks of runs', () => {
       expect(headers['webhook-id']).toMatch(/^msg_/);
       expect(run.values).toMatchObject({ done: expect.arrayContaining(['step_10']) as string[] });
     }
-  }, 120_000);
+  });
 
   it('are sent for each run of a batch', async () => {
     const item = (name: string) => ({
@@ -93,7 +93,7 @@ describe('webhooks of runs', () => {
     expect(status).toBe(200);
     const ids = (JSON.parse(text) as { run_id: string }[]).map(({ run_id }) => run_id);
     expect([(await arrival('/batch-a')).run.run_id, (await arrival('/batch-b')).run.run_id]).toEqual(ids);
-  }, 60_000);
+  });
 
   it('carry the run with its input, config and metadata, and its times', async () => {
     const { run } = await (async () => {
@@ -112,7 +112,7 @@ describe('webhooks of runs', () => {
     for (const time of [run.run_started_at, run.run_ended_at, run.webhook_sent_at])
       expect(Date.parse(time)).not.toBeNaN();
     expect(Date.parse(run.run_ended_at)).toBeGreaterThanOrEqual(Date.parse(run.run_started_at));
-  }, 60_000);
+  });
 
   it('are sent when the run fails, with the error', async () => {
     await call('/runs/wait', {
@@ -123,7 +123,7 @@ describe('webhooks of runs', () => {
     const { run } = await arrival('/error');
     expect(run.status).toBe('error');
     expect(run.error?.message).toBeTruthy();
-  }, 60_000);
+  });
 
   it('are sent when the run is cancelled while it runs', async () => {
     const id = await thread();
@@ -139,7 +139,7 @@ describe('webhooks of runs', () => {
     });
     await call(`/threads/${id}/runs/${run_id}/cancel?wait=true`);
     expect((await arrival('/cancelled')).run.status).toBe('interrupted');
-  }, 60_000);
+  });
 
   it('are sent when the run is cancelled before it began', async () => {
     const id = await thread();
@@ -152,7 +152,7 @@ describe('webhooks of runs', () => {
     const { run_id } = JSON.parse(made.text) as { run_id: string };
     await call(`/threads/${id}/runs/${run_id}/cancel`);
     expect((await arrival('/never-began')).run.status).toBe('interrupted');
-  }, 60_000);
+  });
 
   it('report that the graph waits for a person', async () => {
     const id = await thread();
@@ -161,7 +161,7 @@ describe('webhooks of runs', () => {
     const { run } = await arrival('/human');
     expect(run).toMatchObject({ status: 'success', thread_status: 'interrupted' });
     expect(JSON.stringify(run.interrupts)).not.toBe('{}');
-  }, 60_000);
+  });
 
   it('are refused when the run is created, with the violated rule', async () => {
     const { status, text } = await call('/runs/wait', {
@@ -184,5 +184,5 @@ describe('webhooks of runs', () => {
     );
     await receiver.start();
     expect((await arrival('/down')).run.status).toBe('success');
-  }, 60_000);
+  });
 });

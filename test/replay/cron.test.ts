@@ -9,7 +9,7 @@ describe('recorded ticks of crons', () => {
 
   beforeAll(async () => {
     replayer = await Replayer.bundle('cron.workflow');
-  }, 120_000);
+  });
 
   it.each(recorded)('replay %s', (name) => replayer.replayRecorded(name));
 

@@ -6,7 +6,7 @@ describe('recorded exports', () => {
 
   beforeAll(async () => {
     replayer = await Replayer.bundle();
-  }, 120_000);
+  });
 
   it.each(recordedHistories('export-'))('replay %s', (name) => replayer.replayRecorded(name));
 

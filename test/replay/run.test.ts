@@ -10,7 +10,7 @@ describe('recorded runs', () => {
 
   beforeAll(async () => {
     replayer = await Replayer.bundle('run.workflow');
-  }, 120_000);
+  });
 
   it.each(recorded)('replay %s', (name) => replayer.replayRecorded(name));
 

@@ -9,7 +9,7 @@ describe('a recorded search for expired threads', () => {
 
   beforeAll(async () => {
     replayer = await Replayer.bundle('thread-expiry.workflow');
-  }, 120_000);
+  });
 
   it('replays', () => replayer.replayRecorded(NAME));
 

@@ -13,7 +13,7 @@ describe('recorded histories, in the bundle of a worker that sends OpenTelemetry
 
   beforeAll(async () => {
     replayer = await Replayer.bundle('index', [plugin]);
-  }, 120_000);
+  });
 
   it('have the interceptors', () => {
     expect(replayer.code).toContain('OpenTelemetryInboundInterceptor');

@@ -9,7 +9,7 @@ describe('recorded webhook deliveries', () => {
 
   beforeAll(async () => {
     replayer = await Replayer.bundle('webhook-delivery.workflow');
-  }, 120_000);
+  });
 
   it.each(recorded)('replay %s', (name) => replayer.replayRecorded(name));
 

@@ -340,5 +340,5 @@ describe('the server’s own credentials', () => {
     } finally {
       connections.stop();
     }
-  }, 60_000);
+  });
 });

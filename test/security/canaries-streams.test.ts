@@ -50,7 +50,7 @@ describe('data for the graph only', () => {
       env: { GANTRY_TRACING: 'on', GANTRY_AUTH: 'on', GANTRY_PYTHON: pythonForGraphs(), ...keys, ...webhooks },
     });
     client = gantry.client({ headers: HEADERS });
-  }, 180_000);
+  });
 
   afterAll(async () => {
     await gantry?.stop();

@@ -114,7 +114,7 @@ describe('secrets', () => {
         GANTRY_TEST_LEDGER_URL: database.url,
       },
     });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await gantry?.stop();
@@ -252,7 +252,7 @@ describe('secrets', () => {
     for (const path of ['/admin/keys', '/admin/tenants', '/admin/audit?limit=1000']) {
       await json('GET', path, undefined, asOperator);
     }
-  }, 120_000);
+  });
 
   it('are not in the traces, nor in exports of them', async () => {
     const project = await waitFor('the traces', async () => {
@@ -288,7 +288,7 @@ describe('secrets', () => {
       expect([key, found(text)]).toEqual([key, []]);
     }
     expect(rows).toBeGreaterThan(0);
-  }, 120_000);
+  });
 
   it('are in no answer and no stream', () => {
     expect(answers.length).toBeGreaterThan(30);
@@ -353,7 +353,7 @@ describe('secrets', () => {
       }
       expect([hasPath, [...names]]).toEqual([true, []]);
     }
-  }, 60_000);
+  });
 
   it('are in no line of a log', () => {
     const logs = gantry.logs(10_000);

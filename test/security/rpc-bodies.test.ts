@@ -75,7 +75,7 @@ describe('hostile parameters of JSON-RPC', () => {
     const { headers } = await answerTo(mcp(MCP_SESSION_SAMPLES[0]));
     session = headers['mcp-session-id'] as string;
     thread = (await gantry.client().threads.create()).thread_id;
-  }, 120_000);
+  });
 
   afterAll(async () => {
     agent.destroy();

@@ -433,7 +433,7 @@ describe('two tenants', () => {
     attempts = Object.entries(CASES).flatMap(([route, cases]) =>
       [cases].flat().flatMap((each) => spellings(route).map((path) => ({ route, path, case: each }))),
     );
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await sql?.end();
@@ -572,7 +572,7 @@ describe('two tenants', () => {
     }
     expect(faults).toEqual([]);
     expect(await inventory()).toEqual(before);
-  }, 180_000);
+  });
 
   it('see and change their own resources, with the same operations', async () => {
     const faults: string[] = [];
@@ -608,5 +608,5 @@ describe('two tenants', () => {
       if (comparable(answer, hers) === comparable(ghost, ghosts, hers)) fault('is as if it were not there');
     }
     expect(faults).toEqual([]);
-  }, 180_000);
+  });
 });

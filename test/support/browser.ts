@@ -10,7 +10,7 @@ declare const localStorage: { setItem(key: string, value: string): void };
 
 const CHROMIUM = process.env.GANTRY_TEST_CHROMIUM;
 /** Shorter than the timeout of a test, so that the page's error names what is missing. */
-export const PAGE_TIMEOUT_MS = 45_000;
+export const PAGE_TIMEOUT_MS = 90_000;
 
 /** `describe` for tests with a browser; where there is none, they are skipped under a name that says why. */
 export function describeInBrowser(name: string, tests: () => void): void {

@@ -95,7 +95,7 @@ export function describeDeltaThreads(gantryOf: () => Gantry, more?: (threads: De
       await client.threads.prune([threadId], { strategy: 'keep_latest' });
       expect(await threads.stateOf(threadId)).toEqual(last);
       expect((await keptOf(gantryOf(), threadId)).checkpoints).toBeLessThan(before[1].checkpoints);
-    }, 60_000);
+    });
 
     it('stays as it is when an earlier run is deleted', async () => {
       const threadId = await threads.ranTwice();

@@ -79,7 +79,7 @@ describe('the workflow of a cron, over weeks', () => {
         if (ended?.next) await api.app.get(RunOrchestrator, { strict: false }).startRun(ended.next);
       },
     };
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await api?.close();
@@ -157,7 +157,7 @@ describe('the workflow of a cron, over weeks', () => {
     expect(new Set(runs.map(({ run_id }) => run_id)).size).toBe(15);
     const hours = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'short' });
     expect(new Set(ticks.map((tick) => hours.format(tick)))).toEqual(new Set(['09:00']));
-  }, 120_000);
+  });
 
   describe('after an outage', () => {
     const outage = async (body: object): Promise<{ runs: CronRun[]; missed: number[]; later: number[] }> => {
@@ -177,13 +177,13 @@ describe('the workflow of a cron, over weeks', () => {
       expect(timesOf(runs)).toEqual([missed.at(-1), ...later]);
       expect(runs.map(({ missed_ticks }) => missed_ticks)).toEqual([missed.length - 1, ...later.map(() => 0)]);
       expect(runs.every(({ status }) => status === 'success')).toBe(true);
-    }, 120_000);
+    });
 
     it('runs each of them with `catchup: all`, in order', async () => {
       const { runs, missed, later } = await outage({ catchup: 'all' });
       expect(timesOf(runs)).toEqual([...missed, ...later]);
       expect(runs.every(({ status, missed_ticks }) => status === 'success' && missed_ticks === 0)).toBe(true);
-    }, 120_000);
+    });
 
     it('runs none of them with `catchup: skip`, and reports so', async () => {
       const { runs, missed, later } = await outage({ catchup: 'skip' });
@@ -191,7 +191,7 @@ describe('the workflow of a cron, over weeks', () => {
       expect(runs[0]).toMatchObject({ status: 'skipped', run_id: null, missed_ticks: missed.length - 1 });
       expect(runs[0].error).toMatch(/^Missed: \d+ s late/);
       expect(runs.slice(1).every(({ status }) => status === 'success')).toBe(true);
-    }, 120_000);
+    });
   });
 
   it('runs its ticks concurrently with runs of thirty hours, or skips those that fall into one', async () => {
@@ -207,7 +207,7 @@ describe('the workflow of a cron, over weeks', () => {
     expect(timesOf(runs)).toEqual(ticks);
     expect(runs.map(({ status }) => status)).toEqual(ticks.map((_, day) => (day % 2 ? 'skipped' : 'success')));
     expect(runs[1]).toMatchObject({ run_id: null, error: "The cron's earlier run was still running" });
-  }, 120_000);
+  });
 
   it('queues its ticks on a thread, one after the other', async () => {
     const { thread_id } = await ask<{ thread_id: string }>('POST', '/threads', {});
@@ -216,7 +216,7 @@ describe('the workflow of a cron, over weeks', () => {
     const runs = await runsOf(cron);
     expect(timesOf(runs)).toEqual(ticks);
     expect(runs.map(({ status }) => status)).toEqual(Array(7).fill('success'));
-  }, 120_000);
+  });
 
   it('runs nothing after its end time, even when what was due before is late', async () => {
     const start = await environment.currentTimeMs();
@@ -236,5 +236,5 @@ describe('the workflow of a cron, over weeks', () => {
     const runs = await runsOf(late);
     expect(timesOf(runs)).toEqual([missed.at(-1)]);
     expect(runs[0]).toMatchObject({ status: 'success', missed_ticks: 3 });
-  }, 120_000);
+  });
 });

@@ -24,7 +24,7 @@ describe('export workflows', () => {
 
   beforeAll(async () => {
     ({ environment, workflowBundle } = await startTimeSkipping(require.resolve('../../workflows')));
-  }, 120_000);
+  });
 
   afterAll(() => environment?.teardown());
 
@@ -114,7 +114,7 @@ describe('export workflows', () => {
       expect(await handle.result()).toEqual({ ending: 'Completed' });
     });
     expect((await now()) - created).toBeGreaterThan(3 * HOUR);
-  }, 120_000);
+  });
 
   it('asks for its turn at once when it is notified, and notifies those that wait at its end', async () => {
     const first = new FakeExports(now);
@@ -219,5 +219,5 @@ describe('export workflows', () => {
     });
     expect(exports.ended.map(({ ending }) => ending)).toEqual(['Cancelled']);
     expect(exports.spawned.length).toBe(25);
-  }, 60_000);
+  });
 });

@@ -25,7 +25,7 @@ describe('run workflow', () => {
 
   beforeAll(async () => {
     ({ environment, workflowBundle } = await startTimeSkipping(require.resolve('../../workflows')));
-  }, 120_000);
+  });
 
   afterAll(() => environment?.teardown());
 

@@ -28,7 +28,7 @@ describe('webhook delivery workflow', () => {
     ({ environment, workflowBundle } = await startTimeSkipping(
       require.resolve('../../workflows/webhook-delivery.workflow'),
     ));
-  }, 120_000);
+  });
 
   afterAll(() => environment?.teardown());
 
