@@ -219,7 +219,7 @@ describeLanguages('double texting and cancelling, of graphs in $language', ({ gr
       const since = Date.now();
       await client.runs.cancel(thread, run, true);
       // Less than the minute after which a forgotten heartbeat would reach the worker.
-      expect(Date.now() - since).toBeLessThan(5_000);
+      expect(Date.now() - since).toBeLessThan(30_000);
       expect(await statusOf(thread, run)).toBe('interrupted');
       expect(await client.threads.getState(thread)).toMatchObject({ next: ['nap'] });
       expect(await client.runs.wait(thread, 'sleep', { input: { sleep_ms: 0 } })).toMatchObject({ note: ' slept' });
