@@ -47,7 +47,6 @@ describe('requests generated from the description of the API', () => {
     config = temporaryConfig({ webhooks: { url: { allowed_domains: ['127.0.0.1'], allowed_ports: [9] } } });
     gantry = await startGantry({
       graphs: config.path,
-      graphProcesses: 1,
       env: {
         GANTRY_AUTH: 'on',
         GANTRY_ADMIN_KEY: ADMIN_KEY,
