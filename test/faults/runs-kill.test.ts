@@ -121,7 +121,9 @@ describeLanguages('in the middle of a ten-node graph in $language', ({ graphs })
       const attempts = events
         .filter(({ event }) => event === 'metadata')
         .map(({ data }) => (data as { attempt: number }).attempt);
-      expect(attempts).toEqual([1, 2]);
+      // An attempt may be lost before it begins a node, where a busy machine delays its heartbeats.
+      expect(attempts.length).toBeGreaterThanOrEqual(2);
+      expect(attempts).toEqual(attempts.map((_, index) => index + 1));
       expect(await (await SseReader.get(stream, { 'last-event-id': '-1' })).rest()).toEqual(events);
     });
 
