@@ -55,7 +55,7 @@ describeLanguages('the event protocol with graphs in $language', ({ language, gr
   let commandId = 0;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphs, graphProcesses: 1, env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' } });
+    gantry = await startGantry({ graphs, graphProcesses: 1 });
     client = gantry.client();
   });
 

@@ -21,7 +21,7 @@ describe('a graph that is a client of A2A and MCP', () => {
     gantry = await startGantry({
       graphs: GRAPHS,
       graphProcesses: 1,
-      env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2', GANTRY_TRACING: 'on' },
+      env: { GANTRY_TRACING: 'on' },
     });
   });
 

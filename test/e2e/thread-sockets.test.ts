@@ -28,7 +28,7 @@ describe('the WebSocket of a thread', () => {
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphProcesses: 1, env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' } });
+    gantry = await startGantry({ graphProcesses: 1 });
     client = gantry.client();
   });
 

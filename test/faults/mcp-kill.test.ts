@@ -17,7 +17,7 @@ describe('SIGKILL during an MCP call', () => {
   let gantry: Gantry;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphProcesses: 1, env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' } });
+    gantry = await startGantry({ graphProcesses: 1 });
   });
 
   afterAll(() => gantry?.stop());

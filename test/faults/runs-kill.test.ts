@@ -16,7 +16,7 @@ describeLanguages('in the middle of a ten-node graph in $language', ({ graphs })
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphs, graphProcesses: 1, env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' } });
+    gantry = await startGantry({ graphs, graphProcesses: 1 });
     client = gantry.client();
   });
 

@@ -15,7 +15,7 @@ describe('a graph process', () => {
   beforeAll(async () => {
     gantry = await startGantry({
       graphs: GRAPHS,
-      env: { GANTRY_GRAPH_MEMORY_MB: '128', GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' },
+      env: { GANTRY_GRAPH_MEMORY_MB: '128' },
     });
     client = gantry.client();
   });

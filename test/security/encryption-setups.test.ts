@@ -119,7 +119,7 @@ describe('custom encryption', () => {
     const tenants: TenantCaller[] = [];
     beforeAll(async () => {
       const env = { GANTRY_AUTH: 'on', GANTRY_ADMIN_KEY: ADMIN_KEY, GANTRY_GRAPH_HOSTS: 'per-tenant' };
-      await start('langgraph.json', { ...env, GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' }, 2);
+      await start('langgraph.json', env, 2);
       for (let index = 0; index < 2; index += 1) tenants.push(await TenantCaller.create(gantry.url, ADMIN_KEY));
     }, 300_000);
     afterAll(stop);
