@@ -380,6 +380,37 @@ describe('a wrong deployment does not start', () => {
     }
   });
 
+  it('but does without Python for one of its graphs, and says so for the states of its threads as well', async () => {
+    const graphs = { fine: join(dirname(TEST_GRAPHS), 'ten.ts:three'), snake: './snake.py:graph' };
+    write('snake.py', 'graph = 1\n');
+    const api = await startApiProcess({
+      GANTRY_CONFIG: write('snake.json', JSON.stringify({ graphs })),
+      GANTRY_PYTHON: join(folder, 'no-python'),
+    });
+    try {
+      const ask = async (method: string, path: string, body?: unknown): Promise<Response> =>
+        fetch(`${api.url}${path}`, {
+          method,
+          headers: { 'content-type': 'application/json' },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        });
+      const supersteps = [{ updates: [{ values: {}, as_node: '__input__' }] }];
+      const created = await ask('POST', '/threads', { metadata: { graph_id: 'snake' } });
+      const { thread_id } = (await created.json()) as { thread_id: string };
+      for (const answer of [
+        await ask('POST', '/runs', { assistant_id: 'snake', after_seconds: 3600 }),
+        await ask('POST', '/threads', { metadata: { graph_id: 'snake' }, supersteps }),
+        await ask('POST', `/threads/${thread_id}/state`, { values: {} }),
+      ]) {
+        const { detail } = (await answer.json()) as ErrorBody;
+        expect([answer.status, detail]).toEqual([400, expect.stringMatching(/not served: .*ENOENT.*GANTRY_PYTHON/)]);
+      }
+      expect((await ask('POST', '/runs', { assistant_id: 'fine', after_seconds: 3600 })).status).toBe(200);
+    } finally {
+      await api.close();
+    }
+  });
+
   it('with an env file that does not exist', async () => {
     write('fine.ts', 'export const graph = () => undefined;\n');
     const config = write('env.json', JSON.stringify({ graphs: { fine: './fine.ts:graph' }, env: './.env.nowhere' }));

@@ -6,6 +6,7 @@ import { embeddingLanguage } from '../../config/store-settings';
 import type { GraphRegistry } from '../graph-registry';
 import type { GraphHost } from './graph-host';
 import type { ExecuteOptions } from './graph-process-handle';
+import { GraphCallRefused } from './graph-process.errors';
 import { GraphsUnavailable } from './graphs-unavailable';
 import type { ExecuteRequest, GraphCall, GraphCalls, GraphOutcome } from './protocol';
 
@@ -48,7 +49,8 @@ export class GraphHosts {
   }
 
   /**
-   * Calls the graph's code without running it. Resolves to JSON text; rejects with GraphCallRefused with the code's own error.
+   * Calls the graph's code without running it. Resolves to JSON text; rejects with GraphCallRefused with the code's own error,
+   * or with the reason why its language isn't served here.
    */
   call<N extends GraphCall>(name: N, args: GraphCalls[N]): Promise<string> {
     const language =
@@ -59,7 +61,12 @@ export class GraphHosts {
   /** An edit is encrypted with the context of the request that makes it. */
   private async callWithContext<N extends GraphCall>(host: GraphHost, name: N, args: GraphCalls[N]): Promise<string> {
     const context = await encryptionContext();
-    return host.call(name, context ? { ...args, encryptionContext: context } : args);
+    try {
+      return await host.call(name, context ? { ...args, encryptionContext: context } : args);
+    } catch (error) {
+      if (!(error instanceof GraphsUnavailable)) throw error;
+      throw new GraphCallRefused(error.message, error.name);
+    }
   }
 
   /** Number of processes by state; a blocked one is busy with user code and doesn't answer. */
