@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { KeptOutput } from './kept-output';
 
 /** Root of the build to test, by default that of this working tree. */
-const DIST = process.env.GANTRY_TEST_DIST ?? join(__dirname, '..', '..', 'dist');
+export const DIST = process.env.GANTRY_TEST_DIST ?? join(__dirname, '..', '..', 'dist');
 export const API_PROGRAM = join(DIST, 'src', 'main.js');
 export const WORKER_PROGRAM = join(DIST, 'worker', 'main.js');
 
