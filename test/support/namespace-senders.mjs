@@ -79,7 +79,7 @@ function sendersFor(allowed) {
   };
 }
 
-/** What it connects to. @param {string} name @param {string} url @param {string[]} [allowed] networks */
+/** Connections of one sender, and its outcome. @param {string} name @param {string} url @param {string[]} [allowed] networks */
 async function reachedBy(name, url, allowed = []) {
   accepted = [];
   const outcome = await sendersFor(allowed)
