@@ -51,7 +51,6 @@ describe('custom encryption', () => {
     gantry = await startGantry({
       graphs: join(PROJECT, config),
       workers,
-      graphProcesses: 1,
       env: { GANTRY_PYTHON: pythonForGraphs(), ...env },
     });
   };
