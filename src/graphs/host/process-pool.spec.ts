@@ -78,18 +78,6 @@ describe('a pool of graph processes that tenants share', () => {
     expect(inReserved(await beginBatch('one', 100))).toBeLessThan(3);
   });
 
-  it('gives that process its first work although others are idle, so that it is warm beside a batch', async () => {
-    await begin('one');
-    await begin('two');
-    const reserved = started[MAX];
-    const processes = [];
-    for (let count = 0; count < 10; count += 1) {
-      for (const process of started) process.work.length = 0;
-      processes.push(await begin('two'));
-    }
-    expect(processes.map((process) => process === reserved)).toEqual([...Array<boolean>(8).fill(true), false, false]);
-  });
-
   it('starts no such process for a single tenant', async () => {
     await beginBatch('one', 100);
     expect(started).toHaveLength(MAX);

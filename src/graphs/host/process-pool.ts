@@ -20,8 +20,6 @@ const RECOUNT_MS = 500;
 const LONG_LOAD_MS = 30_000;
 /** A tenant with less work than this is light. */
 const LIGHT_BELOW = 2;
-/** Work after which most of what a process executes for a run is compiled, and its connections are open. */
-const WARM_AFTER = 8;
 const LONG_LOAD = `A graph process has been loading for ${LONG_LOAD_MS / 1000} s: a graph's module, or one that it imports, may wait for something at its top level`;
 
 interface Waiting {
@@ -42,8 +40,7 @@ export const stopping = (): ExecutionBroken => new ExecutionBroken('The process 
  * 4. Where processes serve one tenant each, a process belongs to the first tenant whose work it gets. At the maximum, an idle process
  *    of another tenant is ended to make room; where none is idle, the work waits until one is, tenants with the fewest processes first.
  * 5. Where tenants share processes, one process beyond the maximum serves only tenants with little work, so that these don't take turns
- *    with the hundreds of runs of another tenant's batch. It is started when the second tenant has work, and then stays. Its first
- *    work it gets although others are idle, so that it is warm when a batch occupies them.
+ *    with the hundreds of runs of another tenant's batch. It is started when the second tenant has work, and then stays.
  */
 export class ProcessPool {
   private readonly logger = new Logger(ProcessPool.name);
@@ -57,8 +54,6 @@ export class ProcessPool {
   private readonly claimed = new Set<GraphProcess>();
   /** The process for tenants with little work. */
   private reserved: GraphProcess | undefined;
-  /** How often the reserved process was handed out. */
-  private reservedUses = 0;
   private firstTenant: string | undefined;
   private hasSeveralTenants = false;
   private closed = false;
@@ -113,10 +108,10 @@ export class ProcessPool {
   /** The next run should find a running process, since starting one takes a second or more. */
   keepReserve(): void {
     if (this.loading.size > 0) return;
-    if (this.options.reservesForLight && this.hasSeveralTenants && !this.reserved) return this.startAnother(true);
     const regular = this.regular();
     const isIdle = regular.some((process) => this.isIdle(process) && !this.owners.has(process));
     if (!isIdle && regular.length < this.options.processes.max) this.startAnother();
+    else if (this.options.reservesForLight && this.hasSeveralTenants && !this.reserved) this.startAnother(true);
   }
 
   async spawn(isReserved = false): Promise<void> {
@@ -127,7 +122,7 @@ export class ProcessPool {
       this.problems = await process.ready;
       if (this.closed) return;
       this.processes.add(process);
-      if (isReserved) [this.reserved, this.reservedUses] = [process, 0];
+      if (isReserved) this.reserved = process;
       void process.ended.then(() => this.onEnded(process));
     } catch (error) {
       // The end of a process by `close` is not reported.
@@ -182,7 +177,6 @@ export class ProcessPool {
 
   private claim(process: GraphProcess, tenantId: string): GraphProcess {
     if (this.options.perTenant) this.owners.set(process, tenantId);
-    if (process === this.reserved) this.reservedUses += 1;
     this.claimed.add(process);
     setImmediate(() => this.claimed.delete(process));
     return process;
@@ -192,9 +186,7 @@ export class ProcessPool {
   private pick(tenantId: string, preferred?: GraphProcess): GraphProcess | undefined {
     const responsive = this.regular().filter((process) => process.responsive);
     const usable = responsive.filter((process) => [undefined, tenantId].includes(this.owners.get(process)));
-    if (this.reserved?.responsive && this.isLight(tenantId)) {
-      usable[this.reservedUses < WARM_AFTER ? 'unshift' : 'push'](this.reserved);
-    }
+    if (this.reserved?.responsive && this.isLight(tenantId)) usable.push(this.reserved);
     const idle = usable.filter((process) => process.load === 0);
     if (idle.length > 0) {
       return (
