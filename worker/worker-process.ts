@@ -222,13 +222,10 @@ export class WorkerProcess {
   shutdown(): void {
     this.stopping.abort();
     const { handBackAfterMs, shutdownGraceMs } = this.config.worker;
-    this.runs.executor.stopBeginning();
     for (const worker of this.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    // What is handed back becomes a task at once.
-    const pollsEnded = sleep(POLLS_END_MS);
-    void pollsEnded.then(() => this.runs.executor.stopWaiting());
-    if (handBackAfterMs > 0) setTimeout(() => this.runs.executor.handBackAll(pollsEnded), handBackAfterMs).unref();
-    else this.runs.executor.handBackAll(pollsEnded);
+    this.runs.executor.stopBeginning(sleep(POLLS_END_MS));
+    if (handBackAfterMs > 0) setTimeout(() => this.runs.executor.handBackAll(), handBackAfterMs).unref();
+    else this.runs.executor.handBackAll();
     // Activities that watch the runs that have just begun may still arrive.
     const grace = sleep(handBackAfterMs + shutdownGraceMs, undefined, { ref: false });
     const settled = Promise.all([this.runs.executor.allWatched(), this.runs.eager.workflowsAnswered()]);

@@ -43,12 +43,10 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   readonly slots: RunSlots;
   private readonly executions = new Map<string, RunExecution>();
   private readonly handBack = new AbortController();
-  private pollsEnded: Promise<void> | undefined;
   /** Runs that are being claimed at the moment. */
   private beginning = 0;
-  private stopping = false;
-  /** Whether workflows are left to watch their runs, as this worker is about to stop. */
-  private waitsNoMore = false;
+  /** Present when this worker is about to stop; resolves when Temporal gives it no more tasks, and may learn what it leaves. */
+  private pollsEnded: Promise<void> | undefined;
   /** Called with the next run of a thread when one has ended here; its workflow is being started. */
   onNext: ((next: DueRun) => void) | undefined;
   private unsubscribe: (() => void) | undefined;
@@ -97,7 +95,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   ): Promise<Begun> {
     const known = this.findExecution(runId);
     if (known) return { state: 'held', execution: known };
-    const slot = this.stopping ? undefined : this.slots.tryTakeFor(tenantId);
+    const slot = this.pollsEnded ? undefined : this.slots.tryTakeFor(tenantId);
     if (!slot) return { state: 'refused' };
     let execution: RunExecution | undefined;
     this.beginning += 1;
@@ -137,23 +135,17 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     while (this.beginning > 0 || [...this.executions.values()].some(isUnwatched)) await sleep(WATCHED_POLL_MS);
   }
 
-  /** Claims no more runs. */
-  stopBeginning(): void {
-    this.stopping = true;
-  }
-
-  /** Has activities watch the runs that none watches yet. */
-  stopWaiting(): void {
-    this.waitsNoMore = true;
-    for (const execution of this.executions.values()) execution.stopWaiting();
-  }
-
   /**
-   * Hands every run back at its next checkpoint, for a worker that is about to stop.
-   * @param pollsEnded resolves when Temporal gives this worker no more tasks: only then does it learn what was handed back
+   * Claims no more runs, and has activities watch those that none watches yet.
+   * @param pollsEnded resolves when Temporal gives this worker no more tasks: what becomes a task waits for it
    */
-  handBackAll(pollsEnded: Promise<void>): void {
+  stopBeginning(pollsEnded: Promise<void>): void {
     this.pollsEnded = pollsEnded;
+    for (const execution of this.executions.values()) void pollsEnded.then(() => execution.stopWaiting());
+  }
+
+  /** Hands every run back at its next checkpoint, for a worker that is about to stop. */
+  handBackAll(): void {
     this.handBack.abort('shutdown');
   }
 
@@ -177,7 +169,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
       if (this.executions.get(runId) === execution) this.executions.delete(runId);
     };
     execution.ended.then(forget, forget);
-    if (this.waitsNoMore) execution.stopWaiting();
+    void this.pollsEnded?.then(() => execution.stopWaiting());
     return execution;
   }
 
