@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isStorable, STORABLE_RULE } from '../database/storable-text';
 import { jsonObject } from '../runnable-config/runnable-config.schemas';
 
 const id = z.string().min(1);
@@ -23,7 +24,7 @@ const part = z
 
 const messageFields = {
   messageId: id,
-  contextId: z.string().max(255).nullish(),
+  contextId: z.string().max(255).refine(isStorable, STORABLE_RULE).nullish(),
   taskId: z.string().nullish(),
   metadata: jsonObject.nullish(),
   extensions: z.array(z.string()).nullish(),

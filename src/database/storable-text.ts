@@ -1,10 +1,19 @@
-/** Text in a form that text and jsonb columns can store: without U+0000 and halves of surrogate pairs. */
-export function storableText(text: string): string {
-  return UNSTORABLE.test(text) ? text.replace(UNSTORABLE_ALL, '\ufffd') : text;
-}
-
+/** U+0000, which Postgres can't hold, and halves of surrogate pairs, which jsonb refuses and text silently replaces. */
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 const UNSTORABLE_ALL = new RegExp(UNSTORABLE, 'gu');
+
+/** End of the error about a text that `isStorable` refuses, after the name of its field. */
+export const STORABLE_RULE = 'must be text without U+0000 and halves of surrogate pairs';
+
+/** Whether text and jsonb columns hold the text as it is. */
+export function isStorable(text: string): boolean {
+  return !UNSTORABLE.test(text);
+}
+
+/** Text in a form that text and jsonb columns can store: without U+0000 and halves of surrogate pairs. */
+export function storableText(text: string): string {
+  return isStorable(text) ? text : text.replace(UNSTORABLE_ALL, '\ufffd');
+}
 
 /**
  * JSON text, as JSON.stringify writes it, for a jsonb column, which refuses \u0000 and halves of surrogate pairs. Only the

@@ -1,3 +1,4 @@
+import { isStorable, STORABLE_RULE } from '../database/storable-text';
 import type { TenantId } from '../database/tenant-id';
 import { StoreRefusal } from './store-refusal';
 
@@ -9,9 +10,6 @@ export const MAX_KEY_BYTES = 1024;
 const RESERVED_ROOT = 'langgraph';
 /** Matches any single label in listings of namespaces. */
 export const ANY_LABEL = '*';
-
-/** U+0000, which Postgres text can't hold, and halves of surrogate pairs, which it would silently replace. */
-const UNSTORABLE = /\0|\p{Surrogate}/u;
 
 /**
  * Checks the namespace of an item.
@@ -36,7 +34,7 @@ export function checkLabels(labels: readonly string[], field: string): void {
     if (typeof label !== 'string') throw new StoreRefusal(path, 'a label must be a string');
     if (label === '') throw new StoreRefusal(path, 'a label must not be empty');
     if (label.includes('.')) throw new StoreRefusal(path, `the label "${label}" must not contain a period`);
-    if (UNSTORABLE.test(label)) throw new StoreRefusal(path, 'a label must be text without U+0000');
+    if (!isStorable(label)) throw new StoreRefusal(path, `a label ${STORABLE_RULE}`);
   });
   if (Buffer.byteLength(labels.map(escape).join(':')) > MAX_NAMESPACE_BYTES) {
     throw new StoreRefusal(field, `must not be longer than ${MAX_NAMESPACE_BYTES} bytes`);
@@ -46,7 +44,7 @@ export function checkLabels(labels: readonly string[], field: string): void {
 /** @throws {StoreRefusal} */
 export function checkKey(key: unknown): void {
   if (typeof key !== 'string') throw new StoreRefusal('key', 'must be a string');
-  if (UNSTORABLE.test(key)) throw new StoreRefusal('key', 'must be text without U+0000');
+  if (!isStorable(key)) throw new StoreRefusal('key', STORABLE_RULE);
   if (Buffer.byteLength(key) > MAX_KEY_BYTES) {
     throw new StoreRefusal('key', `must not be longer than ${MAX_KEY_BYTES} bytes`);
   }

@@ -92,6 +92,25 @@ describe('half a surrogate pair, and U+0000', () => {
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
+  it('are refused in the context of an A2A message, which names a thread', async () => {
+    const [{ assistant_id }] = await client.assistants.search({ graphId: 'odd' });
+    const message = { messageId: randomUUID(), contextId: '\ud83d', role: 'ROLE_USER', parts: [{ text: 'hi' }] };
+    const caller = new AgentCaller(gantry.url, assistant_id);
+    const error = { code: -32602, message: expect.stringMatching(/contextId.*surrogate/) as unknown };
+    for (const method of ['SendMessage', 'SendStreamingMessage']) {
+      expect(await caller.call(method, { message })).toMatchObject({ error });
+    }
+  });
+
+  it('are refused in the key of a feedback token', async () => {
+    const response = await fetch(`${gantry.url}/feedback/tokens`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ run_id: randomUUID(), feedback_key: 'a\ud83d' }),
+    });
+    expect([response.status, await response.text()]).toEqual([422, expect.stringMatching(/feedback_key.*surrogate/)]);
+  });
+
   it('are refused in fields that are stored unchanged', async () => {
     const { thread_id } = await client.threads.create();
     for (const text of ['"\\ud83d"', '"\\u0000"']) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isStorable, STORABLE_RULE } from '../../database/storable-text';
 import { instantSchema, queryBoolean, queryList } from '../trace-wire';
 
 const json = z.unknown().optional();
@@ -53,7 +54,7 @@ const period = z.object({
 });
 const createFeedbackTokenSchema = z.object({
   run_id: z.guid(),
-  feedback_key: z.string().min(1).max(180),
+  feedback_key: z.string().min(1).max(180).refine(isStorable, STORABLE_RULE),
   feedback_config: json,
   expires_in: period.nullish(),
   expires_at: instantSchema.nullish(),
