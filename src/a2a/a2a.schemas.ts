@@ -6,7 +6,10 @@ const id = z.string().min(1);
 const media = z.string().nullish();
 const historyLength = z.number().int().min(0).nullish();
 
-/** Fields that may be absent or null in the protocol's JSON are optional; unknown fields are ignored. */
+/** Parameters of A2A 1.0. Fields that may be absent or null in the protocol's JSON are optional; unknown fields are ignored. */
+const params = <Shape extends z.ZodRawShape>(fields: Shape) =>
+  z.looseObject({ tenant: z.string().nullish(), ...fields });
+
 const CONTENT = ['text', 'raw', 'url', 'data'] as const;
 const part = z
   .looseObject({
@@ -32,7 +35,7 @@ const messageFields = {
 };
 
 const authentication = z.looseObject({ scheme: z.string().min(1), credentials: z.string().nullish() });
-const pushConfig = z.looseObject({
+const pushConfig = params({
   id: z.string().max(255).nullish(),
   taskId: z.string().nullish(),
   url: z.string().min(1),
@@ -40,7 +43,7 @@ const pushConfig = z.looseObject({
   authentication: authentication.nullish(),
 });
 
-const sendParams = z.looseObject({
+const sendParams = params({
   message: z.looseObject({
     ...messageFields,
     role: z.enum(['ROLE_USER', 'ROLE_AGENT']),
@@ -73,15 +76,15 @@ export const TASK_STATE = [
   'TASK_STATE_AUTH_REQUIRED',
 ] as const;
 
-const taskParams = z.looseObject({ id });
-const pushConfigParams = z.looseObject({ taskId: id, id });
+const taskParams = params({ id });
+const pushConfigParams = params({ taskId: id, id });
 
 /** The methods of A2A 1.0 and their parameters. */
 export const METHODS_1_0: Record<string, z.ZodType> = {
   SendMessage: sendParams,
   SendStreamingMessage: sendParams,
-  GetTask: z.looseObject({ id, historyLength }),
-  ListTasks: z.looseObject({
+  GetTask: params({ id, historyLength }),
+  ListTasks: params({
     contextId: z.string().nullish(),
     status: z.enum(TASK_STATE).nullish(),
     pageSize: z.number().int().min(1).max(100).nullish(),
@@ -94,9 +97,13 @@ export const METHODS_1_0: Record<string, z.ZodType> = {
   SubscribeToTask: taskParams,
   CreateTaskPushNotificationConfig: pushConfig.extend({ taskId: id }),
   GetTaskPushNotificationConfig: pushConfigParams,
-  ListTaskPushNotificationConfigs: z.looseObject({ taskId: id, pageSize: z.number().int().min(0).nullish() }),
+  ListTaskPushNotificationConfigs: params({
+    taskId: id,
+    pageSize: z.number().int().min(0).nullish(),
+    pageToken: z.string().nullish(),
+  }),
   DeleteTaskPushNotificationConfig: pushConfigParams,
-  GetExtendedAgentCard: z.looseObject({}).optional(),
+  GetExtendedAgentCard: params({}).optional(),
 };
 
 const legacyPart = z.discriminatedUnion('kind', [
@@ -142,16 +149,18 @@ const legacySendParams = z.looseObject({
   metadata: jsonObject.nullish(),
 });
 
+const legacyTaskParams = z.looseObject({ id });
+
 /** The methods of A2A 0.3 and their parameters. */
 export const METHODS_0_3: Record<string, z.ZodType> = {
   'message/send': legacySendParams,
   'message/stream': legacySendParams,
   'tasks/get': z.looseObject({ id, historyLength }),
-  'tasks/cancel': taskParams,
-  'tasks/resubscribe': taskParams,
+  'tasks/cancel': legacyTaskParams,
+  'tasks/resubscribe': legacyTaskParams,
   'tasks/pushNotificationConfig/set': z.looseObject({ taskId: id, pushNotificationConfig: legacyPushConfig }),
   'tasks/pushNotificationConfig/get': z.looseObject({ id, pushNotificationConfigId: z.string().nullish() }),
-  'tasks/pushNotificationConfig/list': taskParams,
+  'tasks/pushNotificationConfig/list': legacyTaskParams,
   'tasks/pushNotificationConfig/delete': z.looseObject({ id, pushNotificationConfigId: id }),
   'agent/getAuthenticatedExtendedCard': z.looseObject({}).optional(),
 };

@@ -18,6 +18,21 @@ describe('a session id', () => {
     expect(issueSession(key, tenant, '2025-11-25', capabilities)).not.toBe(token);
   });
 
+  it('stays short, whatever the client sends', () => {
+    const long = { x: 'x'.repeat(100_000) };
+    const capabilities = {
+      elicitation: { url: long, y: long },
+      sampling: { tools: long },
+      roots: { listChanged: true },
+    };
+    const token = issueSession(key, tenant, '2'.repeat(100_000), capabilities);
+    expect(token.length).toBeLessThan(500);
+    expect(readSession(key, tenant, token)).toMatchObject({
+      protocolVersion: '2025-11-25',
+      capabilities: { elicitation: { url: {} }, sampling: { tools: {} }, roots: {} },
+    });
+  });
+
   it('is invalid for another tenant, when modified, and when signed with another key', () => {
     const token = issueSession(key, tenant, '2025-11-25', {});
     expect(readSession(key, '00000000-0000-0000-0000-00000000000b' as TenantId, token)).toBeUndefined();

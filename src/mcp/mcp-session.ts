@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ClientCapabilities, ServerContext } from '@modelcontextprotocol/server';
+import { type ClientCapabilities, type ServerContext, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { TenantId } from '../auth/tenant';
 import type { AuthUser } from '../database/request-scope';
@@ -36,16 +36,32 @@ const tokenSchema = z.object({
   c: z.record(z.string(), z.looseObject({})),
 });
 
-/** @returns the session's id on the wire: visible ASCII, as the protocol wants it */
+/**
+ * Issues the id of a session. It is a header of the answer and of each later request, so it carries nothing that a client can
+ * make long.
+ * @param requestedVersion revision that the client asks for; the session has the newest one where it isn't supported
+ * @returns the id on the wire: visible ASCII, as the protocol wants it
+ */
 export function issueSession(
   key: Buffer,
   owner: SessionOwner,
-  protocolVersion: string,
+  requestedVersion: string,
   { elicitation, sampling, roots }: ClientCapabilities,
 ): string {
-  const capabilities = { ...(elicitation && { elicitation }), ...(sampling && { sampling }), ...(roots && { roots }) };
+  const isSupported = SUPPORTED_PROTOCOL_VERSIONS.includes(requestedVersion);
+  const protocolVersion = isSupported ? requestedVersion : SUPPORTED_PROTOCOL_VERSIONS[0];
+  const capabilities = {
+    ...(elicitation && { elicitation: declared(elicitation, ['form', 'url']) }),
+    ...(sampling && { sampling: declared(sampling, ['tools', 'context']) }),
+    ...(roots && { roots: {} }),
+  };
   const claim = { i: randomUUID(), t: owner, v: protocolVersion, c: capabilities };
   return signToken(key, claim);
+}
+
+/** Which of the modes a capability declares, without what it says of them. */
+function declared(capability: Record<string, unknown>, modes: string[]): Record<string, object> {
+  return Object.fromEntries(modes.filter((mode) => capability[mode] !== undefined).map((mode) => [mode, {}]));
 }
 
 /** @returns undefined for an id that this deployment didn't issue to this owner */

@@ -18,7 +18,7 @@ import { WebhookReceiver } from '../support/webhook-receiver';
 
 const AT_ONCE = 8;
 const INTERNAL_ERROR = -32603;
-const RUNS_END_MS = 300_000;
+const RUNS_END_MS = amount(300_000, 1_200_000);
 const LITERALS = [
   ...HOSTILE_STRINGS,
   ...HOSTILE_NUMBERS,

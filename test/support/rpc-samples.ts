@@ -41,7 +41,7 @@ export function samplesOf10({ task, config, receiver }: SampleResources): RpcSam
     },
     metadata: { a: 1 },
   };
-  return [
+  const samples = [
     { method: 'SendMessage', params: send },
     { method: 'SendStreamingMessage', params: send },
     { method: 'GetTask', params: { id: task, historyLength: 1 } },
@@ -63,8 +63,9 @@ export function samplesOf10({ task, config, receiver }: SampleResources): RpcSam
     { method: 'GetTaskPushNotificationConfig', params: { taskId: task, id: config } },
     { method: 'ListTaskPushNotificationConfigs', params: { taskId: task, pageSize: 1, pageToken: null } },
     { method: 'DeleteTaskPushNotificationConfig', params: { taskId: task, id: 'another' } },
-    { method: 'GetExtendedAgentCard', params: { tenant: 'x' } },
+    { method: 'GetExtendedAgentCard', params: {} },
   ];
+  return samples.map(({ method, params }) => ({ method, params: { ...params, tenant: 'x' } }));
 }
 
 /** The same of A2A 0.3. */
