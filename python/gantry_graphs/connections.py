@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -34,6 +35,14 @@ class TenantAccess:
 _SET_ACCESS = f"SELECT set_config('{_TENANT_SETTING}', %s, false), set_config('{_TOKEN_SETTING}', %s, false)"
 
 
+async def _check(connection: AsyncConnection[Any]) -> None:
+    """Raises if the server has closed an idle connection. Costs a round trip only if something has arrived on it."""
+    arrived = select.poll()
+    arrived.register(connection.fileno(), select.POLLIN)
+    if arrived.poll(0):
+        await AsyncConnectionPool.check_connection(connection)
+
+
 class TenantConnections:
     """The pool of this process; row-level security shows each use the rows of its tenant alone."""
 
@@ -45,6 +54,8 @@ class TenantConnections:
             min_size=0,
             max_size=size,
             open=False,
+            # The pool doesn't notice when an idle connection breaks. The write on it would fail, and its node run again.
+            check=_check,
             kwargs={
                 "autocommit": True,
                 "row_factory": dict_row,

@@ -1,10 +1,8 @@
 import type { Client, StreamMode } from '@langchain/langgraph-sdk';
-import { amount } from '../support/amount';
 import { Gantry, startGantry } from '../support/gantry';
 import { graphProcessesOf } from '../support/gantry-process';
 import { describeLanguages } from '../support/languages';
 import { SseReader, type SseEvent } from '../support/sse';
-import { TenantCaller } from '../support/two-tenants';
 import { waitFor } from '../support/wait-for';
 
 const NODES = Array.from({ length: 10 }, (_, index) => `node_${index + 1}`);
@@ -179,6 +177,19 @@ describeLanguages('in the middle of a ten-node graph in $language', ({ graphs })
     expect(updatedNodes(events)).toEqual(NODES);
   });
 
+  it('the end of idle connections to Postgres: the graph process opens others, and repeats no finished node', async () => {
+    const { thread, run } = await startRun();
+    await untilNode(run, 4);
+    const { rows } = await gantry.sql.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE application_name = 'gantry-graphs' AND datname = current_database()`,
+    );
+    expect(rows.length).toBeGreaterThan(0);
+    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
+    const executions = await gantry.ledger.of(run);
+    expect(executions.map(({ node, attempt }) => [node, attempt])).toEqual(NODES.map((node) => [node, 1]));
+  });
+
   it('SIGKILL of the api: the run continues, and its stream is rejoined after the last id without a gap', async () => {
     const { thread, run, stream } = await startRun();
     const reader = await SseReader.get(stream);
@@ -285,65 +296,5 @@ describeLanguages('in the middle of a ten-node graph in $language', ({ graphs })
     );
     expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES.slice(0, 3) });
     expect((await gantry.ledger.of(run)).map(({ attempt }) => attempt)).toEqual([1, 2, 2]);
-  });
-});
-
-describeLanguages('runs in $language that kill the process that executes them', ({ graphs }) => {
-  const admin = 'admin-key-0123456789';
-  let gantry: Gantry;
-  let healthy: Client;
-  let poisonous: Client;
-
-  beforeAll(async () => {
-    gantry = await startGantry({
-      graphs,
-      env: {
-        GANTRY_AUTH: 'on',
-        GANTRY_ADMIN_KEY: admin,
-        GANTRY_RUN_LOST_ATTEMPTS: '2',
-        GANTRY_GRAPH_THREADS_MAX: '2',
-      },
-    });
-    const tenants = [await TenantCaller.create(gantry.url, admin), await TenantCaller.create(gantry.url, admin)];
-    [healthy, poisonous] = tenants.map(({ key }) => gantry.client({ apiKey: key }));
-  });
-
-  afterAll(() => gantry?.stop());
-
-  const start = async (client: Client, graph: string, input: object): Promise<{ thread: string; run: string }> => {
-    const { thread_id: thread } = await client.threads.create();
-    const { run_id: run } = await client.runs.create(thread, graph, { input: input as Record<string, unknown> });
-    return { thread, run };
-  };
-
-  it('end as an error after the configured number of attempts, and their finished nodes ran once', async () => {
-    const { thread, run } = await start(poisonous, 'poison', {});
-    await poisonous.runs.join(thread, run);
-    expect(await poisonous.runs.get(thread, run)).toMatchObject({ status: 'error' });
-    expect(await poisonous.threads.get(thread)).toMatchObject({ status: 'error', error: { error: 'RunLost' } });
-    expect((await gantry.ledger.of(run)).map(({ node }) => node)).toEqual([
-      'fine',
-      // Once in a host that others may share, then twice in one of its own.
-      ...Array<string>(3).fill('deadly'),
-    ]);
-    // The worker has outlived it.
-    expect(await poisonous.runs.wait(null, 'three', { input: {} })).toMatchObject({ done: NODES.slice(0, 3) });
-  });
-
-  it("end none of the concurrent runs, which are another tenant's", async () => {
-    const good = await Promise.all(Array.from({ length: 4 }, () => start(healthy, 'sleep', { sleep_ms: 4_000 })));
-    const naps = async (): Promise<number> => (await gantry.ledger.all()).filter(({ node }) => node === 'nap').length;
-    await waitFor('the healthy runs to be in their threads', async () => (await naps()) === 4);
-    const bad = await Promise.all(Array.from({ length: amount(3, 5) }, () => start(poisonous, 'poison', {})));
-    for (const { thread, run } of good) {
-      await healthy.runs.join(thread, run);
-      expect(await healthy.runs.get(thread, run)).toMatchObject({ status: 'success' });
-    }
-    for (const { thread, run } of bad) {
-      await poisonous.runs.join(thread, run);
-      expect(await poisonous.threads.get(thread)).toMatchObject({ status: 'error', error: { error: 'RunLost' } });
-    }
-    // The healthy ones were in the threads that died: else this shows nothing.
-    expect(await naps()).toBeGreaterThan(4);
   });
 });
