@@ -1,13 +1,11 @@
 import { Client } from '@langchain/langgraph-sdk';
-import { Pool } from 'pg';
+import type { Pool } from 'pg';
 import { amount } from '../support/amount';
-import { createTestDatabase, type TestDatabase } from '../support/database';
 import { Gantry, startGantry } from '../support/gantry';
 import { describeLanguages } from '../support/languages';
-import { type Execution, Ledger } from '../support/ledger';
-import { pythonForGraphs } from '../support/python';
+import type { Execution, Ledger } from '../support/ledger';
 import { SseReader } from '../support/sse';
-import { SupervisedGantry } from '../support/supervised-gantry';
+import { SupervisedGraphs } from '../support/supervised-graphs';
 import { waitFor } from '../support/wait-for';
 
 const THREADS = amount(8, 20);
@@ -36,18 +34,7 @@ interface Deployment {
 async function deploy(graphs: string): Promise<Deployment> {
   const env = { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2', GANTRY_SWEEP_INTERVAL_SECONDS: '1' };
   if (!KILLS.includes('postgres')) return ofProcesses(await startGantry({ graphs, graphProcesses: 1, env }));
-  const outside = await createTestDatabase();
-  return supervised(
-    outside,
-    await SupervisedGantry.start({
-      ...env,
-      GANTRY_CONFIG: graphs,
-      GANTRY_PYTHON: pythonForGraphs(),
-      GANTRY_TRACING: 'off',
-      GANTRY_TEST_LEDGER_URL: outside.url,
-      GANTRY_GRAPH_ENV: 'GANTRY_TEST_*',
-    }),
-  );
+  return SupervisedGraphs.start(graphs, env);
 }
 
 function ofProcesses(gantry: Gantry): Deployment {
@@ -67,29 +54,6 @@ function ofProcesses(gantry: Gantry): Deployment {
     },
     logs: () => gantry.logs(),
     stop: () => gantry.stop(),
-  };
-}
-
-/** The ledger is in another database server: the one of this Gantry is killed too. */
-async function supervised(outside: TestDatabase, gantry: SupervisedGantry): Promise<Deployment> {
-  const { api, postgres } = gantry.endpoints;
-  const sql = new Pool({ connectionString: postgres });
-  sql.on('error', () => undefined);
-  const ledgerSql = new Pool({ connectionString: outside.url });
-  const ledger = new Ledger(ledgerSql);
-  await ledger.create();
-  return {
-    url: api,
-    sql,
-    ledger,
-    kill: (part) => gantry.killPart(part),
-    logs: () => gantry.printed,
-    stop: async () => {
-      await sql.end();
-      await ledgerSql.end();
-      await gantry.discard();
-      await outside.drop();
-    },
   };
 }
 
