@@ -4,18 +4,24 @@ import { ProcessPool } from './process-pool';
 
 const MAX = 2;
 
-/** A process that is ready at once and whose work is counted here. */
+/** A process whose work is counted here. */
 class FakeProcess {
-  readonly ready = Promise.resolve({});
   private readonly end = Promise.withResolvers<void>();
   readonly ended = this.end.promise;
   readonly responsive = true;
   readonly idleMs = 0;
   readonly work: string[] = [];
+  isNice = false;
+
+  constructor(readonly ready: Promise<Record<string, string>>) {}
 
   terminate(): Promise<void> {
     this.end.resolve();
     return this.ended;
+  }
+
+  lowerPriority(): void {
+    this.isNice = true;
   }
 
   get load(): number {
@@ -30,15 +36,18 @@ class FakeProcess {
 describe('a pool of graph processes that tenants share', () => {
   let started: FakeProcess[];
   let pool: ProcessPool;
+  /** When the next processes have loaded the graphs. */
+  let ready: Promise<Record<string, string>>;
 
   beforeEach(async () => {
     started = [];
+    ready = Promise.resolve({});
     pool = new ProcessPool({
       processes: { min: 1, max: MAX },
       perTenant: false,
       reservesForLight: true,
       start: () => {
-        started.push(new FakeProcess());
+        started.push(new FakeProcess(ready));
         return started.at(-1) as unknown as GraphProcess;
       },
       onEnded: () => undefined,
@@ -65,6 +74,17 @@ describe('a pool of graph processes that tenants share', () => {
     return processes;
   }
 
+  it('starts the process for tenants with little work after the one that was loading when the second tenant came', async () => {
+    const loading = Promise.withResolvers<Record<string, string>>();
+    ready = loading.promise;
+    await begin('one');
+    await begin('two');
+    expect(started).toHaveLength(MAX);
+    loading.resolve({});
+    await turn();
+    expect(started).toHaveLength(MAX + 1);
+  });
+
   it('has one process beyond the maximum for tenants with little work', async () => {
     await begin('one');
     const batch = await beginBatch('two', 100);
@@ -76,6 +96,26 @@ describe('a pool of graph processes that tenants share', () => {
     expect(await begin('one')).toBe(reserved);
     expect(await begin('three')).toBe(reserved);
     expect(inReserved(await beginBatch('one', 100))).toBeLessThan(3);
+  });
+
+  it('gives it the runs of light tenants while it is idle, so that its code is compiled when a batch comes', async () => {
+    await begin('one');
+    await begin('two');
+    const reserved = started[MAX];
+    for (const process of started) process.work.length = 0;
+    expect(await begin('two')).toBe(reserved);
+    expect(await begin('one')).not.toBe(reserved);
+  });
+
+  it('lets it go first where processors are busy, also when it came later or is another one', async () => {
+    const nice = (): boolean[] => started.map(({ isNice }) => isNice);
+    await begin('one');
+    expect(nice()).toEqual([false, false]);
+    await begin('two');
+    expect(nice()).toEqual([true, true, false]);
+    expect(pool.reclaim(started[MAX] as unknown as GraphProcess, 'three')).toBe(true);
+    await begin('two');
+    expect(nice()).toEqual([true, true, true, false]);
   });
 
   it('starts no such process for a single tenant', async () => {

@@ -40,7 +40,9 @@ export const stopping = (): ExecutionBroken => new ExecutionBroken('The process 
  * 4. Where processes serve one tenant each, a process belongs to the first tenant whose work it gets. At the maximum, an idle process
  *    of another tenant is ended to make room; where none is idle, the work waits until one is, tenants with the fewest processes first.
  * 5. Where tenants share processes, one process beyond the maximum serves only tenants with little work, so that these don't take turns
- *    with the hundreds of runs of another tenant's batch. It is started when the second tenant has work, and then stays.
+ *    with the hundreds of runs of another tenant's batch. It is started when the second tenant has work, and then stays. While it
+ *    is idle, it gets such work before any other process: its code is compiled when a batch comes. The others have a lower priority for
+ *    the operating system.
  */
 export class ProcessPool {
   private readonly logger = new Logger(ProcessPool.name);
@@ -123,6 +125,7 @@ export class ProcessPool {
       if (this.closed) return;
       this.processes.add(process);
       if (isReserved) this.reserved = process;
+      this.favorReserved();
       void process.ended.then(() => this.onEnded(process));
     } catch (error) {
       // The end of a process by `close` is not reported.
@@ -132,6 +135,8 @@ export class ProcessPool {
       this.loading.delete(process);
     }
     this.dispatch();
+    // Only one process loads at a time: the reserve may need another one after this one.
+    this.keepReserve();
   }
 
   /** @param isKept whether a process must stay because its graph keeps state in memory */
@@ -186,7 +191,7 @@ export class ProcessPool {
   private pick(tenantId: string, preferred?: GraphProcess): GraphProcess | undefined {
     const responsive = this.regular().filter((process) => process.responsive);
     const usable = responsive.filter((process) => [undefined, tenantId].includes(this.owners.get(process)));
-    if (this.reserved?.responsive && this.isLight(tenantId)) usable.push(this.reserved);
+    if (this.reserved?.responsive && this.isLight(tenantId)) usable.unshift(this.reserved);
     const idle = usable.filter((process) => process.load === 0);
     if (idle.length > 0) {
       return (
@@ -204,6 +209,12 @@ export class ProcessPool {
   /** The processes that serve every tenant. */
   private regular(): GraphProcess[] {
     return [...this.processes].filter((process) => process !== this.reserved);
+  }
+
+  /** Where all processors are busy, the few runs of light tenants don't wait for the batch that keeps them busy. */
+  private favorReserved(): void {
+    if (!this.reserved) return;
+    for (const process of this.regular()) process.lowerPriority();
   }
 
   private isLight(tenantId: string): boolean {
