@@ -10,9 +10,10 @@ from starlette.applications import Starlette
 from starlette.authentication import AuthCredentials
 from starlette.routing import Match
 from starlette.types import Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
 from .app_caller import ASK, caller_in, caller_of
-from .app_table import routes_for_api, websocket_paths
+from .app_table import routes_for_api
 from .inner_api import InnerApi
 from .sdk_client import credentials
 from .user import User
@@ -45,9 +46,6 @@ class ServedApp:
     def table(self) -> list[dict[str, str]]:
         """Patterns of the requests that the API passes to this process."""
         return routes_for_api(self._app)
-
-    def websocket_paths(self) -> list[str]:
-        return websocket_paths(self._app)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -94,6 +92,11 @@ class _Front:
         self._api = api
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            # The API asks for the caller of each handshake before it hands it on, and has no WebSockets for the app.
+            is_served = scope.get(_CALLER, ASK) is not ASK and _best_match(self._router, scope) is Match.FULL
+            await (self._router if is_served else WebSocketClose())(scope, receive, send)
+            return
         if scope["type"] != "http":
             await self._router(scope, receive, send)
             return

@@ -19,6 +19,8 @@ _KEEP_ALIVE_SECONDS = 120
 _GRACE_SECONDS = 1
 # Maximum size of a request's headers in bytes: the api has accepted them, and adds some.
 _MAX_HEADER_BYTES = 256 * 1024
+# Maximum size of a message of a WebSocket in bytes: any that the api lets through.
+_MAX_MESSAGE_BYTES = 2**40
 
 
 async def serve() -> None:
@@ -37,9 +39,6 @@ async def serve() -> None:
     except Exception as error:
         channel.send({"type": "unusable", "message": str(error)})
         return
-    for path in served.websocket_paths():
-        text = f"http.app: {path} is a route of WebSockets, which are not served (docs/http.md)"
-        channel.send({"type": "log", "level": "warn", "message": text, "fields": {}})
     server = _server(served, data["socketPath"])
     serving = asyncio.create_task(server.serve())
     while not server.started and not serving.done():
@@ -86,7 +85,11 @@ def _server(app: Any, socket_path: str) -> Any:
             app,
             uds=socket_path,
             lifespan="on",
-            ws="none",
+            ws="auto",
+            # The api limits the messages of clients and pings them, and compression on a local socket is a waste.
+            ws_max_size=_MAX_MESSAGE_BYTES,
+            ws_ping_interval=None,
+            ws_per_message_deflate=False,
             log_config=None,
             access_log=False,
             server_header=False,

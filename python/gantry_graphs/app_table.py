@@ -15,13 +15,10 @@ _SPECIAL = frozenset(":*?{}")
 def routes_for_api(app: Starlette) -> list[dict[str, str]]:
     """Patterns that cover at least the app's routes; requests that match no route of the app are passed to the API."""
     table = [{"method": method, "path": path, "part": "route"} for method, path in _patterns(app.router)]
+    table += [{"method": "GET", "path": path, "part": "websocket"} for path in _websocket_patterns(app.router.routes)]
     if app.user_middleware:
         table.append({"method": "ALL", "path": "*", "part": "middleware"})
     return table
-
-
-def websocket_paths(app: Starlette) -> list[str]:
-    return [route.path for route, _ in _flat(app.router.routes) if isinstance(route, WebSocketRoute)]
 
 
 def _patterns(router: Any) -> Iterator[tuple[str, str]]:
@@ -42,6 +39,20 @@ def _patterns(router: Any) -> Iterator[tuple[str, str]]:
     # FastAPI's files of a front end, which come after all routes.
     if getattr(router, "_low_priority_routes", ()):
         yield "GET", "/*"
+
+
+def _websocket_patterns(routes: Sequence[BaseRoute], prefix: str = "") -> Iterator[str]:
+    for route, path in _flat(routes):
+        if path is None:
+            continue
+        if isinstance(route, WebSocketRoute):
+            yield _pattern(prefix + path)
+        elif isinstance(route, Mount):
+            if route.routes:
+                yield from _websocket_patterns(route.routes, prefix + path)
+            elif prefix + path:
+                # An app whose routes can't be read. At the root it is mostly one of files, which takes no handshakes.
+                yield f"{_pattern(prefix + path)}/*".replace("*/*", "*")
 
 
 def _flat(routes: Sequence[BaseRoute]) -> Iterator[tuple[Any, str | None]]:

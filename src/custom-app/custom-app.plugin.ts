@@ -5,11 +5,14 @@ import { ApiError } from '../http/api-error';
 import { ErrorFilter } from '../http/error.filter';
 import { INNER_PREFIX } from '../http/request-target';
 import type { CustomApp } from './custom-app';
+import { relaySocket } from './socket-relay';
 
 /** Where requests for the user's own routes are rewritten to, for the router. */
 export const CUSTOM_APP_PATH = `${INNER_PREFIX}app`;
 /** The same for requests that the app's middleware sees before Gantry's own routes do. */
 export const APP_MIDDLEWARE_PATH = `${INNER_PREFIX}middleware`;
+/** The same for the handshakes of the app's WebSockets. */
+export const APP_SOCKET_PATH = `${INNER_PREFIX}socket`;
 /** Where the process of the app asks who makes a request for a route of the app's. */
 const CALLER_PATH = `${INNER_PREFIX}caller`;
 /** Header that names the caller to the process of the app, or says that it has to ask. Clients can't send it. */
@@ -34,6 +37,23 @@ function trustedHeaders<T extends object>(headers: T, { ips = [] }: FastifyReque
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !FORWARDED.test(name))) as Partial<T>;
 }
 
+/** @param passedOnTo the route of Gantry's own that the request is for */
+function headersForApp<T extends object>(headers: T, request: FastifyRequest, passedOnTo: string | undefined) {
+  return {
+    ...trustedHeaders(headers, request),
+    host: request.headers.host,
+    'x-forwarded-for': request.ip,
+    'x-forwarded-proto': request.protocol,
+    'x-request-id': request.id,
+    [CALLER_HEADER]: passedOnTo === undefined ? callerHeader(request) : 'ask',
+  };
+}
+
+const unavailable = (): ApiError =>
+  new ApiError(503, 'custom_app_unavailable', 'The custom routes of this deployment do not answer', {
+    headers: { 'Retry-After': '1' },
+  });
+
 /** Sends status and headers of a stream that is silent so far, which the framework keeps until its first bytes. */
 function sendHeadFirst(raw: FastifyReply['raw']): void {
   raw.once('pipe', () =>
@@ -45,7 +65,8 @@ function sendHeadFirst(raw: FastifyReply['raw']): void {
 
 /** The request for the app; `passedOnTo`: path of Gantry's own route that it is for. */
 function appTarget(url: string): { target: string; passedOnTo?: string } {
-  const prefix = [CUSTOM_APP_PATH, APP_MIDDLEWARE_PATH].find((path) => url.startsWith(`${path}/`)) ?? '';
+  const prefix =
+    [CUSTOM_APP_PATH, APP_MIDDLEWARE_PATH, APP_SOCKET_PATH].find((path) => url.startsWith(`${path}/`)) ?? '';
   const target = url.slice(prefix.length);
   return { target, ...(prefix === APP_MIDDLEWARE_PATH && { passedOnTo: target.split('?', 1)[0] }) };
 }
@@ -80,29 +101,28 @@ export async function serveCustomApp(
       await authorize(request, reply, passedOnTo);
       sendHeadFirst(reply.raw);
       return reply.from(target, {
-        rewriteRequestHeaders: (_original, headers) => ({
-          ...trustedHeaders(headers, request),
-          host: request.headers.host,
-          'x-forwarded-for': request.ip,
-          'x-forwarded-proto': request.protocol,
-          'x-request-id': request.id,
-          [CALLER_HEADER]: passedOnTo === undefined ? callerHeader(request) : 'ask',
-        }),
+        rewriteRequestHeaders: (_original, headers) => headersForApp(headers, request, passedOnTo),
         onError: (failed) => {
-          void failed
-            .status(503)
-            .header('retry-after', '1')
-            .send(
-              new ApiError(503, 'custom_app_unavailable', 'The custom routes of this deployment do not answer').body(),
-            );
+          void failed.status(503).header('retry-after', '1').send(unavailable().body());
         },
       });
+    };
+    const relay = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      try {
+        await authorize(request, reply, undefined);
+        const headers = headersForApp(request.headers, request, undefined);
+        await relaySocket(reply, { socketPath: app.socketPath, ...appTarget(request.url), headers }, unavailable);
+      } catch (error) {
+        errors.answer(error, request, reply);
+      }
     };
     const answerCaller = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
       await authorize(request, reply, undefined);
       return reply.code(204).header(CALLER_HEADER, callerHeader(request)).send();
     };
     scope.route({ method: [...METHODS], url: `${CALLER_PATH}/*`, handler: answerCaller });
+    const config = { webSocket: true };
+    scope.route({ method: 'GET', url: `${APP_SOCKET_PATH}/*`, handler: relay, config, exposeHeadRoute: false });
     const paths = app.routes.hasTable ? [`${CUSTOM_APP_PATH}/*`, `${APP_MIDDLEWARE_PATH}/*`] : ['/*'];
     for (const url of paths) scope.route({ method: [...METHODS], url, handler, helmet: false });
   });

@@ -15,8 +15,8 @@ export interface AppRoute {
   method: string;
   /** Pattern in the words of Hono's router. */
   path: string;
-  /** `middleware`: the app may leave its requests to the API. */
-  part: 'route' | 'middleware';
+  /** `middleware`: the app may leave its requests to the API. `websocket`: a route for handshakes alone. */
+  part: 'route' | 'middleware' | 'websocket';
 }
 
 /** Asks the process to end once it has answered what it was asked. */

@@ -75,6 +75,10 @@ export class CustomApp {
     return `unix+http://${encodeURIComponent(this.data.socketPath)}/`;
   }
 
+  get socketPath(): string {
+    return this.data.socketPath;
+  }
+
   /** Where the app looks for the API. */
   get innerSocketPath(): string {
     return this.data.innerSocketPath;

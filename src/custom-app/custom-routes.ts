@@ -8,6 +8,8 @@ import { unescapedTarget } from './unescaped-target';
 /** Never the user's: probes, metrics and the description of the API must be what they say. */
 const FIXED = new Set(['/ok', '/ready', '/metrics', '/docs', '/openapi.json']);
 
+const isFixed = (path: string): boolean => FIXED.has(path) || path.startsWith('/docs/');
+
 /**
  * Relation of a request to the app: it is for a `route` of the app, or passes its `middleware` before the API, or neither.
  */
@@ -29,6 +31,7 @@ function pathInApp(target: string): string {
 @CustomAuthDecides()
 export class CustomRoutes {
   private readonly router = new TrieRouter<'route' | 'middleware'>();
+  private readonly sockets = new TrieRouter<true>();
 
   /**
    * @param routes undefined for an app without a table: it is asked for what Gantry has no route for.
@@ -38,7 +41,10 @@ export class CustomRoutes {
     private readonly routes: AppRoute[] | undefined,
     private readonly readsEscapes = false,
   ) {
-    for (const { method, path, part } of routes ?? []) this.router.add(method, path, part);
+    for (const { method, path, part } of routes ?? []) {
+      if (part === 'websocket') this.sockets.add(method, path, true);
+      else this.router.add(method, path, part);
+    }
   }
 
   get hasTable(): boolean {
@@ -50,13 +56,20 @@ export class CustomRoutes {
     // A route needs authentication and middleware doesn't: what is a route in any reading of the path is one.
     const paths = [decodedPath(target), pathInApp(target)];
     if (this.readsEscapes) paths.push(decodedPath(this.targetOf(target)));
-    if (paths.some((path) => FIXED.has(path) || path.startsWith('/docs/'))) return undefined;
+    if (paths.some(isFixed)) return undefined;
     const parts = paths.flatMap((path) => this.partsOf(method, path));
     if (parts.includes('route')) return 'route';
     // Traces, exports and administration are no part of the API that an app is written for.
     if (paths.some((path) => path.startsWith('/api/') || path.startsWith('/admin/'))) return undefined;
     // Preflights of browsers are answered by the API's own CORS, as on other servers of this API.
     return parts.length > 0 && method !== 'OPTIONS' ? 'middleware' : undefined;
+  }
+
+  /** Whether the handshake of a WebSocket is for the app, which asks for it under the target of `targetOf`. */
+  isSocket(target: string): boolean {
+    const path = decodedPath(this.targetOf(target));
+    const [matches] = this.sockets.match('GET', path);
+    return matches.length > 0 && !isFixed(path);
   }
 
   /**

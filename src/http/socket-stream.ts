@@ -53,7 +53,7 @@ export class SocketStream implements OpenStream {
     await Promise.all(messages.map((message) => new Promise<void>((sent) => this.socket.send(message, () => sent()))));
   }
 
-  close(code: number, reason = ''): void {
+  close(code?: number, reason = ''): void {
     this.socket.close(code, reason);
     this.gone.abort();
   }

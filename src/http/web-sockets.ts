@@ -10,11 +10,14 @@ import { handshakeSource } from '../patches/ws/handshake-source';
 import { ApiError } from './api-error';
 
 /** Time for a client to answer the close of its socket. */
-const CLOSE_TIMEOUT_MS = 2_000;
+export const CLOSE_TIMEOUT_MS = 2_000;
 /** Close code of RFC 6455: the server goes away, and the client may reconnect to another. */
 export const GOING_AWAY = 1001;
 /** Longest reason of a close in RFC 6455, in bytes. */
 const MAX_REASON_BYTES = 123;
+
+/** Subprotocols of handshakes whose route has chosen one, or none. */
+const chosen = new WeakMap<IncomingMessage, string | false>();
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -33,15 +36,21 @@ export const WebSocketRoute = (): MethodDecorator => RouteConfig({ webSocket: tr
 /**
  * Result of such a route's handler, which sends nothing.
  * @param serve gets the socket once it is open
+ * @param subprotocol `false` for none; by default the first one that the client offers
  * @throws {ApiError} 426 when the request is no handshake
  */
-export function acceptWebSocket(reply: FastifyReply, serve: (socket: WebSocket) => void): void {
+export function acceptWebSocket(
+  reply: FastifyReply,
+  serve: (socket: WebSocket) => void,
+  subprotocol?: string | false,
+): void {
   const { request } = reply;
   if (!request.ws || !request.upgrade) {
     throw new ApiError(426, 'upgrade_required', 'This address is for WebSockets', {
       headers: { Connection: 'Upgrade', Upgrade: 'websocket' },
     });
   }
+  if (subprotocol !== undefined) chosen.set(request.raw, subprotocol);
   request.upgrade((socket) => {
     request.answeredAfterMs = reply.elapsedTime;
     reply.raw.statusCode = 101;
@@ -94,7 +103,12 @@ export async function acceptWebSockets(fastify: FastifyInstance, cors: CorsSetti
     route.wsHandler = (socket, request) => accepted.get(request)?.(socket);
   });
   const handshakes = new Handshakes(fastify.server);
-  const options = { server: handshakeSource(handshakes), maxPayload, closeTimeout: CLOSE_TIMEOUT_MS };
+  const options = {
+    server: handshakeSource(handshakes),
+    maxPayload,
+    closeTimeout: CLOSE_TIMEOUT_MS,
+    handleProtocols: ([first]: Set<string>, request: IncomingMessage) => chosen.get(request) ?? first,
+  };
   await fastify.register(websocket, {
     options,
     // After a message that is too long or invalid, the library closes the socket with the matching code.

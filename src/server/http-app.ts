@@ -34,7 +34,7 @@ import { serveOpenApi } from './openapi';
 import { PageAccess, refuseForeignPages } from '../http/page-access';
 import { isConsoleRoute, isDocsRoute, sendSecurityHeaders, tokenOrigins } from '../http/security-headers';
 import { refuseOddHosts } from '../http/request-target';
-import { limitStreams } from '../http/stream-limit';
+import { checkStreams, limitStreams } from '../http/stream-limit';
 import { urlRewriter } from './url-rewriter';
 import { acceptWebSockets } from '../http/web-sockets';
 
@@ -117,7 +117,7 @@ export async function createHttpApp(
     serveOpenApi(app, config, settings);
     if (config.http.servesConsole) await serveConsole(fastify);
   }
-  if (customApp) await serveCustomApp(fastify, customApp, customAppGuard(app, settings));
+  if (customApp) await serveCustomApp(fastify, customApp, customAppGuard(app, settings, config.http.streamsPerKey));
   return app;
 }
 
@@ -176,12 +176,14 @@ class ApiRoutes {}
 function customAppGuard(
   app: NestFastifyApplication,
   settings: HttpSettings,
+  streamsPerKey: number,
 ): (request: FastifyRequest, reply: FastifyReply, passedOnTo: string | undefined) => Promise<void> {
   const guard = app.get(AuthGuard);
   return async (request, reply, passedOnTo) => {
     if (passedOnTo === undefined ? !settings.protectsApp : !settings.authFirst || isPublic(passedOnTo)) return;
     const route = passedOnTo === undefined ? CustomRoutes : ApiRoutes;
     await guard.canActivate(contextOf(request, reply, { controller: route, handler: serveCustomApp }));
+    if (request.ws) checkStreams(request, streamsPerKey);
   };
 }
 

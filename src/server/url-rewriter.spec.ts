@@ -46,6 +46,18 @@ describe('the target of a request', () => {
       expect(custom('GET', '/%74hreads')).toBe('/.gantry/app/%74hreads');
     });
 
+    it('reaches the user’s WebSockets by handshakes alone, and takes none of the fixed addresses for them', () => {
+      const routes = ['/chat/:p', '/ok'].map((path) => ({ method: 'GET', path, part: 'websocket' as const }));
+      const custom = urlRewriter(
+        { mountPrefix: '/p', isMetaDisabled: false },
+        { routes: new CustomRoutes(routes, true) },
+      );
+      expect(custom('GET', '/p/x/..%2Fchat/1?a', '', 'handshake')).toBe('/.gantry/socket/chat/1?a');
+      expect(custom('GET', '/p/chat/1')).toBe('/chat/1');
+      expect(custom('GET', '/p/chat/1', '', 'app')).toBe('/p/chat/1');
+      expect(custom('GET', '/p/ok', '', 'handshake')).toBe('/ok');
+    });
+
     it('passes through the user’s middleware once, and never for the handshake of a WebSocket', () => {
       const app = { routes: new CustomRoutes([{ method: 'ALL', path: '/threads/*', part: 'middleware' }]) };
       const custom = urlRewriter({ mountPrefix: '/p', isMetaDisabled: false }, app);

@@ -1,6 +1,12 @@
 import type { HttpSettings } from '../config/http-settings';
 import type { CustomApp } from '../custom-app/custom-app';
-import { APP_MIDDLEWARE_PATH, CUSTOM_APP_PATH, isCallerTarget, NOWHERE } from '../custom-app/custom-app.plugin';
+import {
+  APP_MIDDLEWARE_PATH,
+  APP_SOCKET_PATH,
+  CUSTOM_APP_PATH,
+  isCallerTarget,
+  NOWHERE,
+} from '../custom-app/custom-app.plugin';
 import { decodedPath, INNER_PREFIX, originForm } from '../http/request-target';
 
 /** Served without the prefix too: what probes and scrapers ask must not depend on where the API is mounted. */
@@ -37,6 +43,8 @@ export function urlRewriter(
     const path = decodedPath(url);
     if (path.startsWith(INNER_PREFIX)) return from === 'app' && isCallerTarget(url) ? url : NOWHERE;
     if (isMetaDisabled && META.has(path)) return NOWHERE;
+    if (from === 'handshake' && customApp?.routes.isSocket(url))
+      return APP_SOCKET_PATH + customApp.routes.targetOf(url);
     const part = from === 'app' ? undefined : customApp?.routes.partOf(method, url);
     if (part === 'route') return CUSTOM_APP_PATH + customApp!.routes.targetOf(url);
     if (part === 'middleware' && from === 'client') return APP_MIDDLEWARE_PATH + url;

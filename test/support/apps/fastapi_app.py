@@ -14,8 +14,11 @@ from starlette.applications import Starlette
 from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.responses import JSONResponse
 from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
 
 aborted = 0
+# Codes with which the sockets of clients were closed.
+closed: list[int] = []
 
 
 def note(word: str) -> None:
@@ -174,12 +177,37 @@ async def mounted(request) -> JSONResponse:
     return JSONResponse({"mounted": request.path_params["name"]})
 
 
-async def socket(websocket) -> None:
-    await websocket.accept()
+async def socket(websocket: WebSocket) -> None:
+    """Says who asks and how, returns messages, and does what some of them say."""
+    if "refuse" in websocket.query_params:
+        await websocket.close()
+        return
+    offered = websocket.scope["subprotocols"]
+    await websocket.accept(subprotocol=offered[-1] if offered else None)
+    names = [name for name in websocket.headers if name.startswith("x-")]
+    await websocket.send_json({"names": names, "query": str(websocket.url.query)})
+    while (message := await websocket.receive())["type"] == "websocket.receive":
+        text = message.get("text")
+        if text == "close":
+            await websocket.close(4321, "as asked")
+            return
+        if text == "die":
+            os._exit(1)
+        if text is None:
+            await websocket.send_bytes(message["bytes"])
+        else:
+            await websocket.send_text(text)
+    closed.append(message["code"])
 
 
-app.mount("/mounted", Starlette(routes=[Route("/{name}", mounted)]))
+async def closes(_: Request) -> JSONResponse:
+    return JSONResponse(closed)
+
+
+app.mount("/mounted", Starlette(routes=[Route("/{name}", mounted), WebSocketRoute("/socket/{name}", socket)]))
 app.router.routes.append(WebSocketRoute("/socket", socket))
+app.router.routes.append(WebSocketRoute("/numbers/{number:int}", socket))
+app.router.routes.append(Route("/closes", closes))
 
 # No middleware: requests that are none of its routes' don't pass through it.
 plain = Starlette(routes=[Route("/hello/{name}", mounted), Route("/files/{path:path}", mounted)])
