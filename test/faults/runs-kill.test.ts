@@ -2,6 +2,7 @@ import type { Client, StreamMode } from '@langchain/langgraph-sdk';
 import { Gantry, startGantry } from '../support/gantry';
 import { graphProcessesOf } from '../support/gantry-process';
 import { describeLanguages } from '../support/languages';
+import { PostgresProxy } from '../support/postgres-proxy';
 import { SseReader, type SseEvent } from '../support/sse';
 import { waitFor } from '../support/wait-for';
 
@@ -188,6 +189,26 @@ describeLanguages('in the middle of a ten-node graph in $language', ({ graphs })
     expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
     const executions = await gantry.ledger.of(run);
     expect(executions.map(({ node, attempt }) => [node, attempt])).toEqual(NODES.map((node) => [node, 1]));
+  });
+
+  it('an outage of Postgres while a node ends: its result is written afterwards, and the node does not run again', async () => {
+    const proxy = await PostgresProxy.start(gantry.database.url);
+    try {
+      await gantry.killWorker('SIGTERM');
+      await gantry.startWorker({ DATABASE_URL: proxy.url });
+      const { thread, run } = await startRun();
+      await untilNode(run, 4);
+      proxy.cut();
+      await waitFor('a write of the graph process', () => proxy.hasRefused('gantry-graphs'));
+      proxy.repair();
+      expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
+      const executions = await gantry.ledger.of(run);
+      expect(executions.map(({ node, attempt }) => [node, attempt])).toEqual(NODES.map((node) => [node, 1]));
+    } finally {
+      await gantry.killWorker('SIGKILL');
+      await gantry.startWorker();
+      await proxy.stop();
+    }
   });
 
   it('SIGKILL of the api: the run continues, and its stream is rejoined after the last id without a gap', async () => {

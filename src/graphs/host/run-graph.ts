@@ -285,7 +285,7 @@ function handedBackBy(error: unknown): HandedBack | undefined {
 function isInfrastructure(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const code = 'code' in cause ? String(cause.code) : '';
-    if (cause.name === 'FencedError' || code === TOKEN_REFUSED) return true;
+    if (cause.name === 'FencedError' || cause.name === 'PostgresUnreachable' || code === TOKEN_REFUSED) return true;
     // Postgres classes 08 (connection), 53 (resources), 57 (operator intervention: shutdown, crash), and sockets.
     if (/^(08|53|57)...$/.test(code) || ('severity' in cause === false && isPoolError(cause))) return true;
   }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { TENANT_SETTING } from '../../database/tenant-isolation';
 import { TENANT_TOKEN_SETTING } from '../../database/tenant-token';
@@ -15,6 +16,15 @@ export interface TenantAccess {
   tenantToken?: string;
 }
 
+/** Time within which Postgres may come back: that of the pool of graphs in Python. */
+const OUTAGE_MS = 30_000;
+const RETRY_MS = 200;
+
+/** Postgres refused or broke each new connection while it may have been restarting. */
+export class PostgresUnreachable extends Error {
+  override readonly name = 'PostgresUnreachable';
+}
+
 /** Current settings of a connection; changing them costs a round trip if it served another run or call before. */
 const current = new WeakMap<PoolClient, string>();
 
@@ -26,7 +36,7 @@ export class TenantConnections implements Connections {
   ) {}
 
   async connect(): Promise<PoolClient> {
-    const client = await this.pool.connect();
+    const client = await this.open();
     try {
       const { tenantId, tenantToken = '' } = this.access;
       const wanted = `${tenantId} ${tenantToken}`;
@@ -46,6 +56,20 @@ export class TenantConnections implements Connections {
     }
   }
 
+  /** Waits for Postgres in an outage: without its write, a node that has finished would run again. */
+  private async open(): Promise<PoolClient> {
+    const deadline = performance.now() + OUTAGE_MS;
+    for (;;) {
+      try {
+        return await this.pool.connect();
+      } catch (error) {
+        if (!isOutage(error as Error)) throw error;
+        if (performance.now() > deadline) throw new PostgresUnreachable((error as Error).message, { cause: error });
+      }
+      await sleep(RETRY_MS);
+    }
+  }
+
   async query<Row extends QueryResultRow>(statement: string, values: unknown[]): Promise<QueryResult<Row>> {
     const client = await this.connect();
     try {
@@ -54,4 +78,11 @@ export class TenantConnections implements Connections {
       client.release();
     }
   }
+}
+
+/** Whether a connection failed as while Postgres stops, starts or is unreachable: nothing was sent to it. */
+function isOutage({ message, code }: Error & { code?: unknown }): boolean {
+  return (
+    /^(ECONNREFUSED|ECONNRESET|EPIPE|57P0[123])$/.test(String(code)) || message.startsWith('Connection terminated')
+  );
 }
