@@ -276,6 +276,24 @@ describeInBrowser('the pages of the console for operators', () => {
     expect(await seriousFindings(page)).toEqual([]);
   });
 
+  it('shows where another worker went on with a run', async () => {
+    const client = gantry.client();
+    const { thread_id } = await client.threads.create();
+    const { run_id } = await client.runs.create(thread_id, 'pipeline', { input: { step_ms: 500 } });
+    await waitFor('its third checkpoint', async () => (await client.threads.getHistory(thread_id)).length >= 3);
+    await gantry.killWorker();
+    await gantry.startWorker();
+    await client.runs.join(thread_id, run_id);
+    const page = await open(`/runs/${run_id}`);
+    await page.getByText('Attempt 2').waitFor();
+    const rows = await page
+      .getByRole('listitem')
+      .filter({ hasText: /input|step|Attempt/ })
+      .allInnerTexts();
+    expect(rows.findIndex((row) => row.includes('Attempt 2'))).toBeGreaterThan(2);
+    await page.getByText('2: a process was lost or stopped').waitFor();
+  });
+
   it('opens a trace of 5,000 runs, and renders only the visible ones', async () => {
     const page = await open('/traces');
     const { project, trace } = await largeTrace();

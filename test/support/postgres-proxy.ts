@@ -3,13 +3,15 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 /** Length of a client's question whether the server encrypts: what follows is its first message. */
 const QUESTION_BYTES = 8;
 
-/** Stands between clients and Postgres, which it can make unreachable. */
+/** Stands between clients and Postgres, which it can make unreachable for the connections of one application. */
 export class PostgresProxy {
   private readonly server: Server = createServer((client) => this.accept(client));
   private readonly sockets = new Set<Socket>();
-  private isCut = false;
-  /** First messages of the clients that were refused; they contain the name of the application. */
-  private refused: string[] = [];
+  /** First message of each client that is connected; it contains the name of the application. */
+  private readonly startups = new Map<Socket, string>();
+  private cutOff: string | undefined;
+  /** Number of connections that were refused. */
+  refused = 0;
 
   private constructor(private readonly target: URL) {}
 
@@ -26,39 +28,45 @@ export class PostgresProxy {
     return Object.assign(new URL(this.target), { hostname: '127.0.0.1', port: String(port) }).href;
   }
 
-  /** Breaks all connections, and from now on refuses others. */
-  cut(): void {
-    this.isCut = true;
-    for (const socket of this.sockets) socket.destroy();
+  /** Breaks the connections of an application, and from now on refuses others. */
+  cut(application: string): void {
+    this.cutOff = application;
+    for (const [client, startup] of this.startups) if (startup.includes(application)) client.destroy();
   }
 
   /** Accepts connections again. */
   repair(): void {
-    this.isCut = false;
-  }
-
-  hasRefused(application: string): boolean {
-    return this.refused.some((message) => message.includes(application));
+    this.cutOff = undefined;
   }
 
   async stop(): Promise<void> {
-    this.cut();
+    for (const socket of this.sockets) socket.destroy();
     await new Promise((resolve) => this.server.close(resolve));
   }
 
   private accept(client: Socket): void {
-    this.keep(client);
-    if (this.isCut) return void client.on('data', (message) => this.refuse(client, message));
-    const postgres = this.keep(connect(Number(this.target.port), this.target.hostname));
-    client.pipe(postgres).pipe(client);
-    client.once('close', () => postgres.destroy());
-    postgres.once('close', () => client.destroy());
+    this.keep(client).once('data', (message) => {
+      if (message.length !== QUESTION_BYTES) return this.begin(client, message);
+      client.once('data', (startup) => this.begin(client, startup)).write('N');
+    });
   }
 
-  private refuse(client: Socket, message: Buffer): void {
-    if (message.length === QUESTION_BYTES) return void client.write('N');
-    this.refused.push(message.toString('latin1'));
-    client.destroy();
+  private begin(client: Socket, message: Buffer): void {
+    const startup = message.toString('latin1');
+    if (this.cutOff !== undefined && startup.includes(this.cutOff)) {
+      this.refused += 1;
+      client.destroy();
+      return;
+    }
+    this.startups.set(client, startup);
+    const postgres = this.keep(connect(Number(this.target.port), this.target.hostname));
+    postgres.write(message);
+    client.pipe(postgres).pipe(client);
+    client.once('close', () => {
+      this.startups.delete(client);
+      postgres.destroy();
+    });
+    postgres.once('close', () => client.destroy());
   }
 
   private keep(socket: Socket): Socket {

@@ -152,7 +152,7 @@ export default function RunPage() {
                     'Attempts',
                     found.data && found.data.attempts > 1 ? (
                       <span key="attempts" className="font-medium text-wait">
-                        {found.data.attempts}: a worker was lost, and another one took the run over
+                        {found.data.attempts}: a process was lost or stopped, and another one took the run over
                       </span>
                     ) : (
                       (found.data?.attempts ?? '—')

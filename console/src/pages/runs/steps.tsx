@@ -1,4 +1,5 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { Fragment } from 'react';
 import { sdk } from '../../api/sdk';
 import { Empty, ErrorBox, Loading } from '../../ui/feedback';
 import { JsonDiff } from '../../ui/json-diff';
@@ -11,6 +12,8 @@ const MOST = 200;
 export interface Step {
   id: string;
   number: number | undefined;
+  /** Attempt at the run that made the step's checkpoint. */
+  attempt: number;
   /** Nodes that wrote in this step. */
   nodes: string[];
   from: number;
@@ -23,6 +26,7 @@ export interface Step {
 interface StepMetadata {
   step?: number;
   run_id?: string;
+  run_attempt?: number;
 }
 
 /** The steps of a run from the checkpoints that it has written, oldest first. */
@@ -34,7 +38,7 @@ export function useSteps(threadId: string | undefined, runId: string, isLive: bo
     queryFn: async () => {
       const states = (await sdk.threads.getHistory(threadId!, { limit: MOST })).toReversed();
       return states.flatMap((state, index): Step[] => {
-        const { step, run_id } = (state.metadata ?? {}) as StepMetadata;
+        const { step, run_id, run_attempt = 1 } = (state.metadata ?? {}) as StepMetadata;
         const parent = states.find(
           ({ checkpoint }) => checkpoint.checkpoint_id === state.parent_checkpoint?.checkpoint_id,
         );
@@ -44,6 +48,7 @@ export function useSteps(threadId: string | undefined, runId: string, isLive: bo
           {
             id: state.checkpoint.checkpoint_id ?? String(index),
             number: step,
+            attempt: run_attempt,
             nodes: parent ? [...new Set(parent.next)] : [],
             from: parent ? Date.parse(parent.created_at ?? '') : to,
             to,
@@ -55,6 +60,16 @@ export function useSteps(threadId: string | undefined, runId: string, isLive: bo
       });
     },
   });
+}
+
+/** The place where another attempt went on, above its first step. */
+function HandOver({ attempt }: { attempt: number }) {
+  return (
+    <li className="flex gap-2 bg-wait-soft px-4 py-1.5 text-xs text-wait">
+      <span className="font-medium">Attempt {attempt}</span>
+      <span>The process of the attempt before it was lost or stopped, and the run went on here.</span>
+    </li>
+  );
 }
 
 /** The steps on an axis of time, each with what it changed. */
@@ -74,29 +89,32 @@ export function Steps({ steps, run }: { steps: UseQueryResult<Step[]>; run: Foun
   const length = Math.max(end - start, 1);
   return (
     <ol className="card divide-y divide-line">
-      {steps.data.map((step) => {
+      {steps.data.map((step, index, all) => {
         const left = Math.min(Math.max((step.from - start) / length, 0), 1);
         const width = Math.min(Math.max((step.to - Math.max(step.from, start)) / length, 0.004), 1 - left);
         return (
-          <li key={step.id}>
-            <details className="group">
-              <summary className="grid grid-cols-[3rem_minmax(6rem,14rem)_1fr_5rem] items-center gap-3 px-4 py-2 hover:bg-hover">
-                <span className="text-xs text-muted tabular-nums">{step.number}</span>
-                <span className="truncate font-mono text-xs">{step.nodes.join(', ') || 'input'}</span>
-                <span className="relative h-3 rounded-sm bg-sunken">
-                  <span
-                    className={`absolute inset-y-0 rounded-sm ${step.error ? 'bg-bad' : 'bg-accent'}`}
-                    style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
-                  />
-                </span>
-                <span className="text-right text-xs tabular-nums">{duration(Math.max(step.to - step.from, 0))}</span>
-              </summary>
-              <div className="border-t border-line bg-sunken p-4">
-                {step.error && <p className="mb-2 font-mono text-xs text-bad">{step.error}</p>}
-                <JsonDiff before={step.before} after={step.values} />
-              </div>
-            </details>
-          </li>
+          <Fragment key={step.id}>
+            {step.attempt > (all[index - 1]?.attempt ?? 1) && <HandOver attempt={step.attempt} />}
+            <li>
+              <details className="group">
+                <summary className="grid grid-cols-[3rem_minmax(6rem,14rem)_1fr_5rem] items-center gap-3 px-4 py-2 hover:bg-hover">
+                  <span className="text-xs text-muted tabular-nums">{step.number}</span>
+                  <span className="truncate font-mono text-xs">{step.nodes.join(', ') || 'input'}</span>
+                  <span className="relative h-3 rounded-sm bg-sunken">
+                    <span
+                      className={`absolute inset-y-0 rounded-sm ${step.error ? 'bg-bad' : 'bg-accent'}`}
+                      style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
+                    />
+                  </span>
+                  <span className="text-right text-xs tabular-nums">{duration(Math.max(step.to - step.from, 0))}</span>
+                </summary>
+                <div className="border-t border-line bg-sunken p-4">
+                  {step.error && <p className="mb-2 font-mono text-xs text-bad">{step.error}</p>}
+                  <JsonDiff before={step.before} after={step.values} />
+                </div>
+              </details>
+            </li>
+          </Fragment>
         );
       })}
     </ol>
