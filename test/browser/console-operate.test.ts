@@ -276,7 +276,7 @@ describeInBrowser('the pages of the console for operators', () => {
     expect(await seriousFindings(page)).toEqual([]);
   });
 
-  it('shows where another worker went on with a run', async () => {
+  it('shows where another worker resumed a run', async () => {
     const client = gantry.client();
     const { thread_id } = await client.threads.create();
     const { run_id } = await client.runs.create(thread_id, 'pipeline', { input: { step_ms: 500 } });

@@ -62,12 +62,12 @@ export function useSteps(threadId: string | undefined, runId: string, isLive: bo
   });
 }
 
-/** The place where another attempt went on, above its first step. */
+/** The place where another attempt resumed the run, above its first step. */
 function HandOver({ attempt }: { attempt: number }) {
   return (
     <li className="flex gap-2 bg-wait-soft px-4 py-1.5 text-xs text-wait">
       <span className="font-medium">Attempt {attempt}</span>
-      <span>The process of the attempt before it was lost or stopped, and the run went on here.</span>
+      <span>The process of the attempt before it was lost or stopped, and the run resumed here.</span>
     </li>
   );
 }
