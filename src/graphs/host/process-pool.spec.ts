@@ -143,6 +143,16 @@ describe('a pool of graph processes that tenants share', () => {
     expect([...pool]).toEqual(started);
   });
 
+  it('starts none when one that loads is ended by the close of the pool', async () => {
+    const loading = Promise.withResolvers<Record<string, string>>();
+    ready = loading.promise;
+    const spawned = pool.spawn();
+    const closed = pool.close();
+    loading.reject(new Error('ended'));
+    await Promise.all([spawned, closed]);
+    expect(started).toHaveLength(2);
+  });
+
   it('warns of a process that loads for long', () => {
     jest.useFakeTimers();
     const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();

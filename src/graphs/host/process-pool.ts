@@ -109,7 +109,7 @@ export class ProcessPool {
 
   /** The next run should find a running process, since starting one takes a second or more. */
   keepReserve(): void {
-    if (this.loading.size > 0) return;
+    if (this.closed || this.loading.size > 0) return;
     const regular = this.regular();
     const isIdle = regular.some((process) => this.isIdle(process) && !this.owners.has(process));
     if (!isIdle && regular.length < this.options.processes.max) this.startAnother();
