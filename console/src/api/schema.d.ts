@@ -1605,6 +1605,7 @@ export interface operations {
               }) | null;
               id?: string | null;
               taskId?: string | null;
+              tenant?: string | null;
               token?: string | null;
               url: string;
             } & {
@@ -1643,6 +1644,7 @@ export interface operations {
           metadata?: {
             [key: string]: unknown;
           } | null;
+          tenant?: string | null;
         } & {
           [key: string]: unknown;
         };
@@ -1701,6 +1703,7 @@ export interface operations {
               }) | null;
               id?: string | null;
               taskId?: string | null;
+              tenant?: string | null;
               token?: string | null;
               url: string;
             } & {
@@ -1739,6 +1742,7 @@ export interface operations {
           metadata?: {
             [key: string]: unknown;
           } | null;
+          tenant?: string | null;
         } & {
           [key: string]: unknown;
         };
@@ -2032,6 +2036,7 @@ export interface operations {
           }) | null;
           id?: string | null;
           taskId: string;
+          tenant?: string | null;
           token?: string | null;
           url: string;
         } & {
