@@ -26,7 +26,7 @@ def _patterns(router: Any) -> Iterator[tuple[str, str]]:
         if isinstance(route, WebSocketRoute):
             continue
         if isinstance(route, Mount) and path is not None:
-            yield "ALL", f"{_pattern(path)}/*".replace("*/*", "*")
+            yield "ALL", _below(path)
         elif isinstance(path, str) and hasattr(route, "methods"):
             pattern = _pattern(path)
             for method in route.methods or ("ALL",):
@@ -52,7 +52,12 @@ def _websocket_patterns(routes: Sequence[BaseRoute], prefix: str = "") -> Iterat
                 yield from _websocket_patterns(route.routes, prefix + path)
             elif prefix + path:
                 # An app whose routes can't be read. At the root it is mostly one of files, which takes no handshakes.
-                yield f"{_pattern(prefix + path)}/*".replace("*/*", "*")
+                yield _below(prefix + path)
+
+
+def _below(path: str) -> str:
+    """Pattern of all paths below a mount."""
+    return f"{_pattern(path)}/*".replace("*/*", "*")
 
 
 def _flat(routes: Sequence[BaseRoute]) -> Iterator[tuple[Any, str | None]]:

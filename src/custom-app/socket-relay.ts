@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { WebSocket } from 'ws';
 import type { ApiError } from '../http/api-error';
 import { SocketStream } from '../http/socket-stream';
-import { acceptWebSocket, CLOSE_TIMEOUT_MS } from '../http/web-sockets';
+import { acceptWebSocket, CLOSE_TIMEOUT_MS, INTERNAL_ERROR } from '../http/web-sockets';
 
 /** Headers of one connection, and of its handshake, which the library writes itself. */
 const NOT_PASSED_ON =
@@ -12,8 +12,6 @@ const NOT_PASSED_ON =
 /** Close codes that stand for the absence of one, and are never sent (RFC 6455, section 7.4.1). */
 const NO_CODE = 1005;
 const BROKEN_OFF = 1006;
-/** Close code for an unexpected failure of the server. */
-const INTERNAL_ERROR = 1011;
 
 export interface SocketTarget {
   /** Unix socket of the app. */

@@ -7,7 +7,7 @@ import { inScope } from '../database/request-scope';
 import { ApiError } from '../http/api-error';
 import { checkJson } from '../http/json-limits';
 import { SocketStream } from '../http/socket-stream';
-import { acceptWebSocket } from '../http/web-sockets';
+import { acceptWebSocket, INTERNAL_ERROR } from '../http/web-sockets';
 import type { RunOrigin } from '../runs/run-origin';
 import { refusalOf, ThreadRefused } from './command-refusals';
 import { CommandsService } from './commands.service';
@@ -16,9 +16,6 @@ import { type CommandReply, protocolCommandSchema } from './event-protocol.schem
 import { toEnvelope, viewOf } from './protocol-event';
 import { ThreadEventsService } from './thread-events.service';
 import { ThreadSubscriptions } from './thread-subscriptions';
-
-/** Close code of RFC 6455 for an unexpected failure of the server. Clients reconnect. */
-const INTERNAL_ERROR = 1011;
 
 /** Data of a handshake. */
 export interface ThreadSocket extends RunOrigin {

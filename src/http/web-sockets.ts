@@ -13,6 +13,8 @@ import { ApiError } from './api-error';
 export const CLOSE_TIMEOUT_MS = 2_000;
 /** Close code of RFC 6455: the server goes away, and the client may reconnect to another. */
 export const GOING_AWAY = 1001;
+/** Close code of RFC 6455 for an unexpected failure of the server; clients reconnect. */
+export const INTERNAL_ERROR = 1011;
 /** Longest reason of a close in RFC 6455, in bytes. */
 const MAX_REASON_BYTES = 123;
 
