@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.routing import BaseRoute, Mount, WebSocketRoute
+from starlette.routing import BaseRoute, Host, Mount, WebSocketRoute
+from starlette.staticfiles import StaticFiles
 
 # Characters with a special meaning in a pattern of the API's router.
 _SPECIAL = frozenset(":*?{}")
@@ -43,15 +44,17 @@ def _patterns(router: Any) -> Iterator[tuple[str, str]]:
 
 def _websocket_patterns(routes: Sequence[BaseRoute], prefix: str = "") -> Iterator[str]:
     for route, path in _flat(routes):
-        if path is None:
+        if isinstance(route, Host):
+            yield from _websocket_patterns(route.routes, prefix)
+        elif path is None:
             continue
-        if isinstance(route, WebSocketRoute):
+        elif isinstance(route, WebSocketRoute):
             yield _pattern(prefix + path)
         elif isinstance(route, Mount):
             if route.routes:
                 yield from _websocket_patterns(route.routes, prefix + path)
-            elif prefix + path:
-                # An app whose routes can't be read. At the root it is mostly one of files, which takes no handshakes.
+            elif not isinstance(route.app, StaticFiles):
+                # An app whose routes can't be read. One of files is known to take no handshakes.
                 yield _below(prefix + path)
 
 

@@ -9,6 +9,8 @@ import { acceptWebSocket, CLOSE_TIMEOUT_MS, INTERNAL_ERROR } from '../http/web-s
 /** Headers of one connection, and of its handshake, which the library writes itself. */
 const NOT_PASSED_ON =
   /^(?:connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|sec-websocket-(?!protocol$).*)$/;
+/** The same of an answer that accepts, which has no body, and whose subprotocol is passed on by itself. */
+const NOT_ACCEPTED_WITH = /^(?:date|server|content-.+|sec-websocket-protocol)$/;
 /** Close codes that stand for the absence of one, and are never sent (RFC 6455, section 7.4.1). */
 const NO_CODE = 1005;
 const BROKEN_OFF = 1006;
@@ -22,7 +24,7 @@ export interface SocketTarget {
 
 /**
  * Passes an admitted handshake to the app, and messages in both directions once the app has accepted it. The app chooses the
- * subprotocol. When one side closes, the other is closed with the same code.
+ * subprotocol, and may set cookies and other headers. When one side closes, the other is closed with the same code.
  * @throws {ApiError} `unavailable` when the app does not answer
  */
 export async function relaySocket(reply: FastifyReply, app: SocketTarget, unavailable: () => ApiError): Promise<void> {
@@ -42,7 +44,7 @@ export async function relaySocket(reply: FastifyReply, app: SocketTarget, unavai
       connection.off('close', abandon);
       join(client, upstream, reply);
     },
-    answer.subprotocol ?? false,
+    { subprotocol: answer.subprotocol ?? false, headers: acceptedWith(answer) },
   );
 }
 
@@ -60,6 +62,17 @@ function passedOn<T extends IncomingHttpHeaders | OutgoingHttpHeaders>(headers: 
   return Object.fromEntries(
     Object.entries(headers).filter(([name, value]) => value !== undefined && !NOT_PASSED_ON.test(name)),
   ) as Record<string, string>;
+}
+
+/** The headers of an answer that accepts, as lines: each of several cookies has its own. */
+function acceptedWith({ rawHeaders }: IncomingMessage): string[] {
+  const lines: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const [name, value] = rawHeaders.slice(index, index + 2);
+    const isPassedOn = [NOT_PASSED_ON, NOT_ACCEPTED_WITH].every((names) => !names.test(name.toLowerCase()));
+    if (isPassedOn) lines.push(`${name}: ${value}`);
+  }
+  return lines;
 }
 
 /** The app's answer to the handshake; undefined if there is none. The socket is paused when it is open. */

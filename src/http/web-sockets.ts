@@ -18,8 +18,16 @@ export const INTERNAL_ERROR = 1011;
 /** Longest reason of a close in RFC 6455, in bytes. */
 const MAX_REASON_BYTES = 123;
 
-/** Subprotocols of handshakes whose route has chosen one, or none. */
-const chosen = new WeakMap<IncomingMessage, string | false>();
+/** Part of the answer to an accepted handshake that its route decides. */
+export interface Acceptance {
+  /** `false` for none; by default the first one that the client offers. */
+  subprotocol?: string | false;
+  /** Further lines of the head, such as `Set-Cookie: …`. */
+  headers?: string[];
+}
+
+/** Those of handshakes that a route has accepted. */
+const acceptances = new WeakMap<IncomingMessage, Acceptance>();
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -38,13 +46,12 @@ export const WebSocketRoute = (): MethodDecorator => RouteConfig({ webSocket: tr
 /**
  * Result of such a route's handler, which sends nothing.
  * @param serve gets the socket once it is open
- * @param subprotocol `false` for none; by default the first one that the client offers
  * @throws {ApiError} 426 when the request is no handshake
  */
 export function acceptWebSocket(
   reply: FastifyReply,
   serve: (socket: WebSocket) => void,
-  subprotocol?: string | false,
+  acceptance: Acceptance = {},
 ): void {
   const { request } = reply;
   if (!request.ws || !request.upgrade) {
@@ -52,7 +59,7 @@ export function acceptWebSocket(
       headers: { Connection: 'Upgrade', Upgrade: 'websocket' },
     });
   }
-  if (subprotocol !== undefined) chosen.set(request.raw, subprotocol);
+  acceptances.set(request.raw, acceptance);
   request.upgrade((socket) => {
     request.answeredAfterMs = reply.elapsedTime;
     reply.raw.statusCode = 101;
@@ -109,13 +116,16 @@ export async function acceptWebSockets(fastify: FastifyInstance, cors: CorsSetti
     server: handshakeSource(handshakes),
     maxPayload,
     closeTimeout: CLOSE_TIMEOUT_MS,
-    handleProtocols: ([first]: Set<string>, request: IncomingMessage) => chosen.get(request) ?? first,
+    handleProtocols: ([first]: Set<string>, request: IncomingMessage) => acceptances.get(request)?.subprotocol ?? first,
   };
   await fastify.register(websocket, {
     options,
     // After a message that is too long or invalid, the library closes the socket with the matching code.
     errorHandler: (error, _socket, request) => request.log.info({ err: error }, 'A WebSocket was broken off'),
     preClose: () => endAll(fastify.websocketServer, handshakes),
+  });
+  fastify.websocketServer.on('headers', (lines: string[], request: IncomingMessage) => {
+    lines.push(...(acceptances.get(request)?.headers ?? []));
   });
   fastify.addHook('onRequest', (request, _reply, done) => {
     if (!request.ws || request.is404) return done();

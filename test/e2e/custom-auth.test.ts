@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { join } from 'node:path';
 import type { Client } from '@langchain/langgraph-sdk';
+import WebSocket from 'ws';
 import { AgentCaller, toMessage } from '../support/a2a';
 import { Gantry } from '../support/gantry';
 import { connectMcp, ERAS, postMcp } from '../support/mcp';
 import { pythonForGraphs, runPython } from '../support/python';
 import { SseReader } from '../support/sse';
-import { type SocketReply, socketUrl, ThreadSocket } from '../support/thread-socket';
+import { refusalOf, type SocketReply, socketUrl, ThreadSocket } from '../support/thread-socket';
 import { waitFor } from '../support/wait-for';
 
 const FOLDER = join(__dirname, '..', 'support', 'auth');
@@ -60,6 +61,33 @@ describe.each([
       expect((await fetch(url)).status).toBe(401);
       const answer = await fetch(url, { headers: { authorization: 'Bearer alice' } });
       expect(await answer.json()).toEqual({ path: 'a/b', user: 'alice', permissions: ['read', 'write'] });
+    });
+
+    it('identifies the caller of the WebSockets of http.app', async () => {
+      const url = `${gantry.url.replace('http', 'ws')}/chat/a%2Fb`;
+      const refusal = async (headers: Record<string, string>) => {
+        const { status: code, text, headers: own } = await refusalOf(url, { headers });
+        return [code, JSON.parse(text), own['www-authenticate']];
+      };
+      expect(await refusal({})).toEqual([401, { detail: 'No token', code: 'custom_auth' }, 'Bearer']);
+      const banned = { authorization: 'Bearer banned' };
+      expect(await refusal(banned)).toEqual([403, { detail: 'Banned', code: 'custom_auth' }, undefined]);
+      expect((await refusal({ 'x-api-key': API_KEY }))[0]).toBe(401);
+
+      const socket = new WebSocket(url, { headers: { authorization: 'Bearer alice' } });
+      const messages = on(socket, 'message');
+      const next = async (): Promise<unknown> =>
+        JSON.parse(String(((await messages.next()).value as unknown[])[0])) as unknown;
+      expect(await next()).toEqual({ room: 'a/b', user: 'alice', permissions: ['read', 'write'] });
+      // On behalf of the user who opened it.
+      socket.send('hello');
+      expect(await next()).toMatchObject({ said: 'hello', owner: 'alice' });
+      socket.close();
+      await once(socket, 'close');
+
+      // A page learns of a refusal by the code with which its socket is closed.
+      const page = new WebSocket(url, { headers: banned, origin: gantry.url });
+      expect(await once(page, 'close')).toEqual([4403, Buffer.from('Banned')]);
     });
   }
 

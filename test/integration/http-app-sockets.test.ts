@@ -1,16 +1,20 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import WebSocket, { type ClientOptions } from 'ws';
-import { startTestApi, type TestApi } from '../support/api';
+import { startTestApi, type TestApi, withApi } from '../support/api';
 import { temporaryConfig, type TemporaryConfig } from '../support/langgraph-json';
 import { pythonForGraphs } from '../support/python';
 import { refusalOf } from '../support/thread-socket';
 import { waitFor } from '../support/wait-for';
 
-const APP = `${join(__dirname, '..', 'support', 'apps', 'fastapi_app.py')}:app`;
+const APPS = join(__dirname, '..', 'support', 'apps', 'fastapi_app.py');
 const API_KEY = `gtry_${'k'.repeat(43)}`;
 const KEY = { headers: { 'x-api-key': API_KEY } };
 const LIMIT_BYTES = 1024 * 1024;
+/** Together 30 MB: far more than the system buffers for a connection, which is 10 MB at the most. */
+const FLOOD = 300;
+const FLOOD_BYTES = 100_000;
 
 interface Message {
   data: Buffer;
@@ -20,10 +24,13 @@ interface Message {
 /** A socket of the app, and all that it has received. */
 class Client {
   readonly received: Message[] = [];
+  /** Headers with which the handshake was answered. */
+  headers: IncomingMessage['headers'] = {};
   readonly closed: Promise<{ code: number; reason: string }>;
 
   private constructor(readonly socket: WebSocket) {
     socket.on('message', (data: Buffer, isBinary) => this.received.push({ data, isBinary }));
+    socket.on('upgrade', ({ headers }) => (this.headers = headers));
     socket.on('error', () => undefined);
     this.closed = new Promise((resolve) =>
       socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() })),
@@ -48,7 +55,7 @@ describe('the WebSockets of an http.app in Python', () => {
   let url: string;
 
   beforeAll(async () => {
-    config = temporaryConfig({ http: { app: APP, cors: { allow_origins: ['https://pages.example'] } } });
+    config = temporaryConfig({ http: { app: `${APPS}:app`, cors: { allow_origins: ['https://pages.example'] } } });
     api = await startTestApi({
       GANTRY_CONFIG: config.path,
       GANTRY_PYTHON: pythonForGraphs(),
@@ -84,9 +91,11 @@ describe('the WebSockets of an http.app in Python', () => {
     );
   });
 
-  it('have the subprotocol and the close code that the app chooses', async () => {
+  it('have the subprotocol, the headers and the close code that the app chooses', async () => {
     const client = await Client.open(`${url}/mounted/socket/you`, ['one', 'two']);
     expect(client.socket.protocol).toBe('two');
+    expect(client.headers).toMatchObject({ 'set-cookie': ['a=1; HttpOnly', 'b=2'], 'x-seen': 'yes' });
+    expect(client.headers).not.toHaveProperty('server');
     client.socket.send('close');
     expect(await client.closed).toEqual({ code: 4321, reason: 'as asked' });
   });
@@ -95,6 +104,35 @@ describe('the WebSockets of an http.app in Python', () => {
     const client = await Client.open(`${url}/socket`);
     client.socket.send(Buffer.alloc(LIMIT_BYTES + 1));
     expect((await client.closed).code).toBe(1009);
+  });
+
+  it('are read no faster than the other side takes the messages, in both directions', async () => {
+    const client = await Client.open(`${url}/flood`);
+    const { socket, received } = client;
+    const still = async (what: string, count: () => number | Promise<number>): Promise<number> => {
+      const counts: number[] = [];
+      return waitFor(`${what} to stand still`, async () => {
+        counts.push(await count());
+        const last = counts.slice(-4);
+        return last.length === 4 && new Set(last).size === 1 && last[0] > 0 && last[0];
+      });
+    };
+    const counts = async () => (await (await fetch(`${api.url}/flood`, KEY)).json()) as { heard: number; said: number };
+
+    // All that is not here is in memory, of the api or of the app.
+    for (let index = 0; index < FLOOD; index += 1) socket.send(Buffer.alloc(FLOOD_BYTES));
+    const unsent = await still('what the client sends', () => socket.bufferedAmount);
+    expect(unsent).toBeGreaterThan((FLOOD * FLOOD_BYTES) / 2);
+
+    socket.pause();
+    await fetch(`${api.url}/flood/listen`, KEY);
+    await waitFor('the app to have heard all', async () => (await counts()).heard === FLOOD);
+    expect(await still('what the app says', async () => (await counts()).said)).toBeLessThan(FLOOD / 2);
+    socket.resume();
+    await client.closed;
+    expect(received.slice(1).map(({ data }) => [data.length, data[0], data.at(-1)])).toEqual(
+      Array.from({ length: FLOOD }, (_, index) => [FLOOD_BYTES, index % 256, index % 256]),
+    );
   });
 
   it('need the credentials of the API, in any spelling, and no more than the allowed number', async () => {
@@ -145,4 +183,31 @@ describe('the WebSockets of an http.app in Python', () => {
     await api.close();
     expect((await client.closed).code).toBe(1001);
   });
+});
+
+describe('the WebSockets of an app that is mounted at /', () => {
+  const env = { GANTRY_PYTHON: pythonForGraphs(), GANTRY_AUTH: 'on', GANTRY_API_KEY: API_KEY };
+
+  it('are those of any path, the API’s own too, where the app is of another library', () =>
+    withApi({ env, http: { app: `${APPS}:at_root` } }, async (api) => {
+      const url = api.url.replace('http', 'ws');
+      for (const path of ['/', '/any/where', '/threads/x/stream/events']) {
+        expect([path, (await refusalOf(url + path)).status]).toEqual([path, 401]);
+        const client = await Client.open(`${url}${path}?x=1`);
+        expect(client.greeting.query).toBe('x=1');
+        client.socket.close();
+        await client.closed;
+      }
+      expect((await refusalOf(`${url}/ok`, KEY)).status).toBe(400);
+    }));
+
+  it('are none where it serves files', () =>
+    withApi({ env, http: { app: `${APPS}:files_at_root` } }, async (api) => {
+      const url = api.url.replace('http', 'ws');
+      const hosted = await Client.open(`${url}/hosted`, [], { headers: { ...KEY.headers, host: 'api.example' } });
+      hosted.socket.close();
+      await hosted.closed;
+      // The mount takes every path, as a route of HTTP.
+      expect((await refusalOf(`${url}/any/where`, KEY)).status).toBe(400);
+    }));
 });

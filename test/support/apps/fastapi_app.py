@@ -13,7 +13,9 @@ from langgraph_sdk import get_client
 from starlette.applications import Starlette
 from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.responses import JSONResponse
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import Host, Mount, Route, WebSocketRoute
+from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 aborted = 0
@@ -183,7 +185,8 @@ async def socket(websocket: WebSocket) -> None:
         await websocket.close()
         return
     offered = websocket.scope["subprotocols"]
-    await websocket.accept(subprotocol=offered[-1] if offered else None)
+    cookies = [(b"set-cookie", b"a=1; HttpOnly"), (b"set-cookie", b"b=2"), (b"x-seen", b"yes"), (b"server", b"mine")]
+    await websocket.accept(subprotocol=offered[-1] if offered else None, headers=cookies)
     names = [name for name in websocket.headers if name.startswith("x-")]
     await websocket.send_json({"names": names, "query": str(websocket.url.query)})
     while (message := await websocket.receive())["type"] == "websocket.receive":
@@ -204,13 +207,64 @@ async def closes(_: Request) -> JSONResponse:
     return JSONResponse(closed)
 
 
+class Flood:
+    """A socket that says much at once, and before that listens to nothing until it is asked to."""
+
+    count = 300
+    heard = 0
+    said = 0
+    listens = asyncio.Event()
+
+    async def serve(self, websocket: WebSocket) -> None:
+        await websocket.accept()
+        await websocket.send_text("open")
+        await self.listens.wait()
+        while self.heard < self.count:
+            await websocket.receive_bytes()
+            self.heard += 1
+        while self.said < self.count:
+            await websocket.send_bytes(bytes([self.said % 256]) * 100_000)
+            self.said += 1
+
+    async def listen(self, _: Request) -> JSONResponse:
+        self.listens.set()
+        return JSONResponse({})
+
+    async def counts(self, _: Request) -> JSONResponse:
+        return JSONResponse({"heard": self.heard, "said": self.said})
+
+
+flood = Flood()
+
+
 app.mount("/mounted", Starlette(routes=[Route("/{name}", mounted), WebSocketRoute("/socket/{name}", socket)]))
 app.router.routes.append(WebSocketRoute("/socket", socket))
 app.router.routes.append(WebSocketRoute("/numbers/{number:int}", socket))
 app.router.routes.append(Route("/closes", closes))
+app.router.routes.append(WebSocketRoute("/flood", flood.serve))
+app.router.routes.append(Route("/flood", flood.counts))
+app.router.routes.append(Route("/flood/listen", flood.listen))
 
 # No middleware: requests that are none of its routes' don't pass through it.
 plain = Starlette(routes=[Route("/hello/{name}", mounted), Route("/files/{path:path}", mounted)])
+
+
+async def opaque(scope: Scope, receive: Receive, send: Send) -> None:
+    """An app whose routes Starlette doesn't know."""
+    if scope["type"] == "websocket":
+        await socket(WebSocket(scope, receive, send))
+    else:
+        await JSONResponse({"path": scope["path"]})(scope, receive, send)
+
+
+at_root = Starlette(routes=[Mount("/", app=opaque)])
+# Files, which take no handshakes, and routes of one host.
+files_at_root = Starlette(
+    routes=[
+        Host("api.example", app=Starlette(routes=[WebSocketRoute("/hosted", socket)])),
+        Mount("/", app=StaticFiles(directory=Path(__file__).parent)),
+    ]
+)
 
 not_an_app = {"routes": []}
 
