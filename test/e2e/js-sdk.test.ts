@@ -1,5 +1,6 @@
 import type { Client } from '@langchain/langgraph-sdk';
-import { EXAMPLE_GRAPHS, Gantry, startGantry } from '../support/gantry';
+import { Gantry, startGantry } from '../support/gantry';
+import { describeInBothLanguages, EXAMPLES_IN_BOTH_LANGUAGES } from '../support/languages';
 import { waitFor } from '../support/wait-for';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -34,7 +35,7 @@ describe('JavaScript SDK', () => {
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphProcesses: 1, graphs: EXAMPLE_GRAPHS });
+    gantry = await startGantry({ graphProcesses: 1, graphs: EXAMPLES_IN_BOTH_LANGUAGES });
     client = gantry.client();
   });
 
@@ -43,7 +44,8 @@ describe('JavaScript SDK', () => {
   describe('assistants', () => {
     it('finds a default assistant for each graph', async () => {
       const assistants = await client.assistants.search({ limit: 10 });
-      expect(assistants.map(({ graph_id }) => graph_id).sort()).toEqual(['agent', 'approval', 'memory', 'pipeline']);
+      const graphs = ['agent', 'approval', 'pipeline'].flatMap((graph) => [graph, `${graph}_python`]);
+      expect(assistants.map(({ graph_id }) => graph_id).sort()).toEqual(graphs);
       for (const assistant of assistants) {
         expect(assistant).toMatchObject({
           assistant_id: expect.stringMatching(UUID),
@@ -68,11 +70,6 @@ describe('JavaScript SDK', () => {
       expect(await response.text()).toBe('Assistant not found');
       await expect(client.assistants.get(UNKNOWN_ID)).rejects.toThrow(/404/);
     });
-
-    it('draws the graph of one', async () => {
-      const graph = await client.assistants.getGraph('approval');
-      expect(graph.nodes.map(({ id }) => id)).toEqual(expect.arrayContaining(['prepare', 'review', 'pay', 'drop']));
-    });
   });
 
   it('creates a thread in the shape of the contract', async () => {
@@ -86,222 +83,232 @@ describe('JavaScript SDK', () => {
     expect(await client.threads.get(thread.thread_id)).toEqual(thread);
   });
 
-  describe('streams', () => {
-    it('streams `updates`: one event per node, after the metadata', async () => {
-      const { thread_id } = await client.threads.create();
-      const parts = await collect(client.runs.stream(thread_id, 'agent', { input: weather, streamMode: 'updates' }));
-      expect(parts[0]).toMatchObject({ event: 'metadata', data: { run_id: expect.stringMatching(UUID), attempt: 1 } });
-      expect(namesOf(parts)).toEqual(['metadata', 'updates']);
-      const nodes = dataOf<Record<string, unknown>>(parts, 'updates').flatMap(Object.keys);
-      expect(nodes.length).toBeGreaterThanOrEqual(3);
-      expect(nodes).toEqual(expect.arrayContaining(['tools']));
+  describeInBothLanguages('with graphs in $language', ({ named }) => {
+    const [agent, approval, pipeline] = ['agent', 'approval', 'pipeline'].map(named);
+
+    it('draws the graph of one', async () => {
+      const graph = await client.assistants.getGraph(approval);
+      expect(graph.nodes.map(({ id }) => id)).toEqual(expect.arrayContaining(['prepare', 'review', 'pay', 'drop']));
     });
 
-    it('streams `messages`: the answer grows token by token and ends complete', async () => {
-      const { thread_id } = await client.threads.create();
-      const parts = await collect(client.runs.stream(thread_id, 'agent', { input: weather, streamMode: 'messages' }));
-      expect(namesOf(parts)).toEqual(
-        expect.arrayContaining(['metadata', 'messages/metadata', 'messages/partial', 'messages/complete']),
-      );
-      const partials = dataOf<Message[]>(parts, 'messages/partial').map(([message]) => message);
-      const answers = partials.filter(({ content }) => content.startsWith('Here'));
-      expect(answers.length).toBeGreaterThan(5);
-      for (let index = 1; index < answers.length; index += 1) {
-        expect(answers[index].content.startsWith(answers[index - 1].content)).toBe(true);
-      }
-      const complete = dataOf<Message[]>(parts, 'messages/complete').flat();
-      expect(complete.at(-1)).toMatchObject({ type: 'ai', content: answers.at(-1)!.content });
-    });
-
-    it('streams `messages-tuple`: each token with the metadata of its node', async () => {
-      const { thread_id } = await client.threads.create();
-      const parts = await collect(
-        client.runs.stream(thread_id, 'agent', { input: weather, streamMode: 'messages-tuple' }),
-      );
-      expect(namesOf(parts)).toEqual(['metadata', 'messages']);
-      const tuples = dataOf<[Message, Record<string, unknown>]>(parts, 'messages');
-      const chunks = tuples.filter(([message]) => message.type === 'AIMessageChunk');
-      expect(chunks.length).toBeGreaterThan(5);
-      expect(chunks.at(-1)![1]).toMatchObject({ thread_id, langgraph_node: expect.any(String) });
-    });
-
-    it('streams `events` of the model and of the tool', async () => {
-      const { thread_id } = await client.threads.create();
-      const parts = await collect(client.runs.stream(thread_id, 'agent', { input: weather, streamMode: 'events' }));
-      const kinds = new Set(dataOf<{ event: string }>(parts, 'events').map(({ event }) => event));
-      expect([...kinds]).toEqual(
-        expect.arrayContaining(['on_chain_start', 'on_chat_model_stream', 'on_tool_end', 'on_chain_end']),
-      );
-    });
-
-    it('streams several modes at once, each complete', async () => {
-      const { thread_id } = await client.threads.create();
-      const parts = await collect(
-        client.runs.stream(thread_id, 'agent', {
-          input: weather,
-          streamMode: ['values', 'updates', 'messages', 'events', 'tasks', 'checkpoints', 'debug'],
-        }),
-      );
-      expect(namesOf(parts)).toEqual(
-        expect.arrayContaining([
-          'metadata',
-          'values',
-          'updates',
-          'messages/partial',
-          'messages/complete',
-          'events',
-          'tasks',
-          'checkpoints',
-          'debug',
-        ]),
-      );
-      const last = dataOf<{ messages: Message[] }>(parts, 'values').at(-1)!;
-      expect(last).toEqual((await client.threads.getState(thread_id)).values);
-    });
-
-    it('streams a stateless run', async () => {
-      const parts = await collect(
-        client.runs.stream(null, 'agent', {
-          input: { messages: [{ role: 'human', content: '2 + 3' }] },
-          streamMode: ['values', 'messages-tuple'],
-        }),
-      );
-      const last = dataOf<{ messages: Message[] }>(parts, 'values').at(-1)!;
-      expect(last.messages.map(({ type }) => type)).toEqual(['human', 'ai', 'tool', 'ai']);
-      expect(last.messages.at(-1)!.content).toContain('5');
-    });
-  });
-
-  it('waits for a result, and reads the state afterwards', async () => {
-    const { thread_id } = await client.threads.create();
-    const result = (await client.runs.wait(thread_id, 'agent', { input: weather })) as { messages: Message[] };
-    expect(result.messages.map(({ type }) => type)).toEqual(['human', 'ai', 'tool', 'ai']);
-    const state = await client.threads.getState<{ messages: Message[] }>(thread_id);
-    expect(state.values).toEqual(result);
-    expect(state).toMatchObject({
-      next: [],
-      tasks: [],
-      checkpoint: { thread_id, checkpoint_ns: '', checkpoint_id: expect.any(String) },
-    });
-    expect(await client.threads.get(thread_id)).toMatchObject({ status: 'idle', values: result });
-    const [run] = await client.runs.list(thread_id);
-    expect(run).toMatchObject({ status: 'success', multitask_strategy: 'enqueue', kwargs: { input: weather } });
-    const history = await client.threads.getHistory(thread_id);
-    expect(history.length).toBeGreaterThanOrEqual(4);
-    expect(history[0].checkpoint).toEqual(state.checkpoint);
-  });
-
-  it('continues the conversation on the same thread', async () => {
-    const { thread_id } = await client.threads.create();
-    await client.runs.wait(thread_id, 'agent', { input: weather });
-    const input = { messages: [{ role: 'user', content: '20 + 22' }] };
-    const result = (await client.runs.wait(thread_id, 'agent', { input })) as { messages: Message[] };
-    expect(result.messages).toHaveLength(8);
-    expect(result.messages.at(-1)!.content).toContain('42');
-  });
-
-  describe('human in the loop', () => {
-    it.each([
-      [true, 'paid $3', 'approved'],
-      [false, 'dropped', 'rejected'],
-    ])('waits at the interrupt and resumes when the answer is %s', async (answer, outcome, decision) => {
-      const { thread_id } = await client.threads.create();
-      const asked = (await client.runs.wait(thread_id, 'approval', { input: { amount: 3 } })) as Record<
-        string,
-        unknown
-      >;
-      expect(asked.__interrupt__).toEqual([
-        expect.objectContaining({ value: { question: 'Approve this refund?', draft: 'Refund of $3' } }),
-      ]);
-      const waiting = await client.threads.get(thread_id);
-      expect(waiting.status).toBe('interrupted');
-      expect(Object.values(waiting.interrupts).flat()).toEqual(asked.__interrupt__);
-      const state = await client.threads.getState(thread_id);
-      expect(state.next).toEqual(['review']);
-      expect(state.tasks[0].interrupts).toEqual(asked.__interrupt__);
-
-      const result = await client.runs.wait(thread_id, 'approval', { command: { resume: answer } });
-      expect(result).toEqual({ amount: 3, draft: 'Refund of $3', decision, outcome });
-      const finished = await client.threads.get(thread_id);
-      expect(finished).toMatchObject({ status: 'idle', interrupts: {} });
-    });
-
-    it('streams the interrupt', async () => {
-      const { thread_id } = await client.threads.create();
-      const parts = await collect(
-        client.runs.stream(thread_id, 'approval', { input: { amount: 7 }, streamMode: ['values', 'updates'] }),
-      );
-      const update = dataOf<Record<string, unknown>>(parts, 'updates').find((data) => '__interrupt__' in data);
-      expect(update!.__interrupt__).toEqual([
-        expect.objectContaining({ value: { question: 'Approve this refund?', draft: 'Refund of $7' } }),
-      ]);
-    });
-
-    it('accepts an edit of the state instead of an answer', async () => {
-      const { thread_id } = await client.threads.create();
-      await client.runs.wait(thread_id, 'approval', { input: { amount: 9 } });
-      await client.threads.updateState(thread_id, { values: { decision: 'approved' }, asNode: 'prepare' });
-      const state = await client.threads.getState<{ decision: string }>(thread_id);
-      expect(state.values.decision).toBe('approved');
-      expect(state.next).toEqual(['review']);
-    });
-  });
-
-  describe('rejoining', () => {
-    it('replays a finished run from the start with Last-Event-ID -1, as the SDK sends it, and ends', async () => {
-      const { thread_id } = await client.threads.create();
-      let runId = '';
-      const live = await collect(
-        client.runs.stream(thread_id, 'agent', {
-          input: weather,
-          streamMode: ['updates', 'messages-tuple'],
-          streamResumable: true,
-          onRunCreated: ({ run_id }) => (runId = run_id),
-        }),
-      );
-      expect(runId).toMatch(UUID);
-      const replayed = await collect(client.runs.joinStream(thread_id, runId, { lastEventId: '-1' }));
-      expect(replayed).toEqual(live);
-      expect(live.map(({ id }) => id)).toEqual(live.map((_, index) => String(index)));
-    });
-
-    it('resumes after the last received id, with the requested modes only', async () => {
-      const { thread_id } = await client.threads.create();
-      const live = await collect(
-        client.runs.stream(thread_id, 'agent', { input: weather, streamMode: ['updates', 'messages-tuple'] }),
-      );
-      const { run_id } = live[0].data as { run_id: string };
-      const rest = await collect(client.runs.joinStream(thread_id, run_id, { lastEventId: '4' }));
-      expect(rest).toEqual(live.slice(5));
-      const updates = await collect(
-        client.runs.joinStream(thread_id, run_id, { lastEventId: '-1', streamMode: 'updates' }),
-      );
-      expect(namesOf(updates).filter((name) => name !== 'metadata')).toEqual(['updates']);
-    });
-
-    it('joins a run in the background while it runs', async () => {
-      const { thread_id } = await client.threads.create();
-      const { run_id } = await client.runs.create(thread_id, 'pipeline', {
-        input: { step_ms: 300 },
-        streamMode: 'updates',
+    describe('streams', () => {
+      it('streams `updates`: one event per node, after the metadata', async () => {
+        const { thread_id } = await client.threads.create();
+        const parts = await collect(client.runs.stream(thread_id, agent, { input: weather, streamMode: 'updates' }));
+        expect(parts[0]).toMatchObject({
+          event: 'metadata',
+          data: { run_id: expect.stringMatching(UUID), attempt: 1 },
+        });
+        expect(namesOf(parts)).toEqual(['metadata', 'updates']);
+        const nodes = dataOf<Record<string, unknown>>(parts, 'updates').flatMap(Object.keys);
+        expect(nodes.length).toBeGreaterThanOrEqual(3);
+        expect(nodes).toEqual(expect.arrayContaining(['tools']));
       });
-      const parts = await collect(client.runs.joinStream(thread_id, run_id));
-      const done = dataOf<Record<string, { done: string[] }>>(parts, 'updates').flatMap(Object.keys);
-      expect(done).toEqual(Array.from({ length: 10 }, (_, index) => `step_${index + 1}`));
-      expect(await client.runs.join(thread_id, run_id)).toMatchObject({ done });
-    });
-  });
 
-  describe('crons', () => {
-    it('creates, updates, finds, counts and deletes them, and they run', async () => {
+      it('streams `messages`: the answer grows token by token and ends complete', async () => {
+        const { thread_id } = await client.threads.create();
+        const parts = await collect(client.runs.stream(thread_id, agent, { input: weather, streamMode: 'messages' }));
+        expect(namesOf(parts)).toEqual(
+          expect.arrayContaining(['metadata', 'messages/metadata', 'messages/partial', 'messages/complete']),
+        );
+        const partials = dataOf<Message[]>(parts, 'messages/partial').map(([message]) => message);
+        const answers = partials.filter(({ content }) => content.startsWith('Here'));
+        expect(answers.length).toBeGreaterThan(5);
+        for (let index = 1; index < answers.length; index += 1) {
+          expect(answers[index].content.startsWith(answers[index - 1].content)).toBe(true);
+        }
+        const complete = dataOf<Message[]>(parts, 'messages/complete').flat();
+        expect(complete.at(-1)).toMatchObject({ type: 'ai', content: answers.at(-1)!.content });
+      });
+
+      it('streams `messages-tuple`: each token with the metadata of its node', async () => {
+        const { thread_id } = await client.threads.create();
+        const parts = await collect(
+          client.runs.stream(thread_id, agent, { input: weather, streamMode: 'messages-tuple' }),
+        );
+        expect(namesOf(parts)).toEqual(['metadata', 'messages']);
+        const tuples = dataOf<[Message, Record<string, unknown>]>(parts, 'messages');
+        const chunks = tuples.filter(([message]) => message.type === 'AIMessageChunk');
+        expect(chunks.length).toBeGreaterThan(5);
+        expect(chunks.at(-1)![1]).toMatchObject({ thread_id, langgraph_node: expect.any(String) });
+      });
+
+      it('streams `events` of the model and of the tool', async () => {
+        const { thread_id } = await client.threads.create();
+        const parts = await collect(client.runs.stream(thread_id, agent, { input: weather, streamMode: 'events' }));
+        const kinds = new Set(dataOf<{ event: string }>(parts, 'events').map(({ event }) => event));
+        expect([...kinds]).toEqual(
+          expect.arrayContaining(['on_chain_start', 'on_chat_model_stream', 'on_tool_end', 'on_chain_end']),
+        );
+      });
+
+      it('streams several modes at once, each complete', async () => {
+        const { thread_id } = await client.threads.create();
+        const parts = await collect(
+          client.runs.stream(thread_id, agent, {
+            input: weather,
+            streamMode: ['values', 'updates', 'messages', 'events', 'tasks', 'checkpoints', 'debug'],
+          }),
+        );
+        expect(namesOf(parts)).toEqual(
+          expect.arrayContaining([
+            'metadata',
+            'values',
+            'updates',
+            'messages/partial',
+            'messages/complete',
+            'events',
+            'tasks',
+            'checkpoints',
+            'debug',
+          ]),
+        );
+        const last = dataOf<{ messages: Message[] }>(parts, 'values').at(-1)!;
+        expect(last).toEqual((await client.threads.getState(thread_id)).values);
+      });
+
+      it('streams a stateless run', async () => {
+        const parts = await collect(
+          client.runs.stream(null, agent, {
+            input: { messages: [{ role: 'human', content: '2 + 3' }] },
+            streamMode: ['values', 'messages-tuple'],
+          }),
+        );
+        const last = dataOf<{ messages: Message[] }>(parts, 'values').at(-1)!;
+        expect(last.messages.map(({ type }) => type)).toEqual(['human', 'ai', 'tool', 'ai']);
+        expect(last.messages.at(-1)!.content).toContain('5');
+      });
+    });
+
+    it('waits for a result, and reads the state afterwards', async () => {
       const { thread_id } = await client.threads.create();
-      const onThread = await client.crons.createForThread(thread_id, 'agent', {
+      const result = (await client.runs.wait(thread_id, agent, { input: weather })) as { messages: Message[] };
+      expect(result.messages.map(({ type }) => type)).toEqual(['human', 'ai', 'tool', 'ai']);
+      const state = await client.threads.getState<{ messages: Message[] }>(thread_id);
+      expect(state.values).toEqual(result);
+      expect(state).toMatchObject({
+        next: [],
+        tasks: [],
+        checkpoint: { thread_id, checkpoint_ns: '', checkpoint_id: expect.any(String) },
+      });
+      expect(await client.threads.get(thread_id)).toMatchObject({ status: 'idle', values: result });
+      const [run] = await client.runs.list(thread_id);
+      expect(run).toMatchObject({ status: 'success', multitask_strategy: 'enqueue', kwargs: { input: weather } });
+      const history = await client.threads.getHistory(thread_id);
+      expect(history.length).toBeGreaterThanOrEqual(4);
+      expect(history[0].checkpoint).toEqual(state.checkpoint);
+    });
+
+    it('continues the conversation on the same thread', async () => {
+      const { thread_id } = await client.threads.create();
+      await client.runs.wait(thread_id, agent, { input: weather });
+      const input = { messages: [{ role: 'user', content: '20 + 22' }] };
+      const result = (await client.runs.wait(thread_id, agent, { input })) as { messages: Message[] };
+      expect(result.messages).toHaveLength(8);
+      expect(result.messages.at(-1)!.content).toContain('42');
+    });
+
+    describe('human in the loop', () => {
+      it.each([
+        [true, 'paid $3', 'approved'],
+        [false, 'dropped', 'rejected'],
+      ])('waits at the interrupt and resumes when the answer is %s', async (answer, outcome, decision) => {
+        const { thread_id } = await client.threads.create();
+        const asked = (await client.runs.wait(thread_id, approval, { input: { amount: 3 } })) as Record<
+          string,
+          unknown
+        >;
+        expect(asked.__interrupt__).toEqual([
+          expect.objectContaining({ value: { question: 'Approve this refund?', draft: 'Refund of $3' } }),
+        ]);
+        const waiting = await client.threads.get(thread_id);
+        expect(waiting.status).toBe('interrupted');
+        expect(Object.values(waiting.interrupts).flat()).toEqual(asked.__interrupt__);
+        const state = await client.threads.getState(thread_id);
+        expect(state.next).toEqual(['review']);
+        expect(state.tasks[0].interrupts).toEqual(asked.__interrupt__);
+
+        const result = await client.runs.wait(thread_id, approval, { command: { resume: answer } });
+        expect(result).toEqual({ amount: 3, draft: 'Refund of $3', decision, outcome });
+        const finished = await client.threads.get(thread_id);
+        expect(finished).toMatchObject({ status: 'idle', interrupts: {} });
+      });
+
+      it('streams the interrupt', async () => {
+        const { thread_id } = await client.threads.create();
+        const parts = await collect(
+          client.runs.stream(thread_id, approval, { input: { amount: 7 }, streamMode: ['values', 'updates'] }),
+        );
+        const update = dataOf<Record<string, unknown>>(parts, 'updates').find((data) => '__interrupt__' in data);
+        expect(update!.__interrupt__).toEqual([
+          expect.objectContaining({ value: { question: 'Approve this refund?', draft: 'Refund of $7' } }),
+        ]);
+      });
+
+      it('accepts an edit of the state instead of an answer', async () => {
+        const { thread_id } = await client.threads.create();
+        await client.runs.wait(thread_id, approval, { input: { amount: 9 } });
+        await client.threads.updateState(thread_id, { values: { decision: 'approved' }, asNode: 'prepare' });
+        const state = await client.threads.getState<{ decision: string }>(thread_id);
+        expect(state.values.decision).toBe('approved');
+        expect(state.next).toEqual(['review']);
+      });
+    });
+
+    describe('rejoining', () => {
+      it('replays a finished run from the start with Last-Event-ID -1, as the SDK sends it, and ends', async () => {
+        const { thread_id } = await client.threads.create();
+        let runId = '';
+        const live = await collect(
+          client.runs.stream(thread_id, agent, {
+            input: weather,
+            streamMode: ['updates', 'messages-tuple'],
+            streamResumable: true,
+            onRunCreated: ({ run_id }) => (runId = run_id),
+          }),
+        );
+        expect(runId).toMatch(UUID);
+        const replayed = await collect(client.runs.joinStream(thread_id, runId, { lastEventId: '-1' }));
+        expect(replayed).toEqual(live);
+        expect(live.map(({ id }) => id)).toEqual(live.map((_, index) => String(index)));
+      });
+
+      it('resumes after the last received id, with the requested modes only', async () => {
+        const { thread_id } = await client.threads.create();
+        const live = await collect(
+          client.runs.stream(thread_id, agent, { input: weather, streamMode: ['updates', 'messages-tuple'] }),
+        );
+        const { run_id } = live[0].data as { run_id: string };
+        const rest = await collect(client.runs.joinStream(thread_id, run_id, { lastEventId: '4' }));
+        expect(rest).toEqual(live.slice(5));
+        const updates = await collect(
+          client.runs.joinStream(thread_id, run_id, { lastEventId: '-1', streamMode: 'updates' }),
+        );
+        expect(namesOf(updates).filter((name) => name !== 'metadata')).toEqual(['updates']);
+      });
+
+      it('joins a run in the background while it runs', async () => {
+        const { thread_id } = await client.threads.create();
+        const { run_id } = await client.runs.create(thread_id, pipeline, {
+          input: { step_ms: 300 },
+          streamMode: 'updates',
+        });
+        const parts = await collect(client.runs.joinStream(thread_id, run_id));
+        const done = dataOf<Record<string, { done: string[] }>>(parts, 'updates').flatMap(Object.keys);
+        expect(done).toEqual(Array.from({ length: 10 }, (_, index) => `step_${index + 1}`));
+        expect(await client.runs.join(thread_id, run_id)).toMatchObject({ done });
+      });
+    });
+
+    it('creates, updates, finds, counts and deletes crons, and they run', async () => {
+      const { thread_id } = await client.threads.create();
+      const onThread = await client.crons.createForThread(thread_id, agent, {
         schedule: '* * * * * *',
         input: weather,
         metadata: { suite: 'js' },
         multitaskStrategy: 'enqueue',
       });
-      const stateless = await client.crons.create('agent', {
+      const stateless = await client.crons.create(agent, {
         schedule: '0 9 * * mon-fri',
         timezone: 'Europe/Berlin',
         input: weather,
@@ -326,10 +333,10 @@ describe('JavaScript SDK', () => {
       await client.crons.delete(stateless.cron_id);
       expect(await client.crons.search({ metadata: { suite: 'js' } })).toEqual([]);
     });
+  });
 
-    it('reports an invalid schedule with the position of the error', async () => {
-      await expect(client.crons.create('agent', { schedule: '0 25 * * *' })).rejects.toThrow(/422.*position 2/s);
-    });
+  it('reports an invalid schedule of a cron with the position of the error', async () => {
+    await expect(client.crons.create('agent', { schedule: '0 25 * * *' })).rejects.toThrow(/422.*position 2/s);
   });
 
   describe('custom assistants', () => {

@@ -1,4 +1,5 @@
-import { EXAMPLE_GRAPHS, Gantry, startGantry } from '../support/gantry';
+import { Gantry, startGantry } from '../support/gantry';
+import { describeInBothLanguages, EXAMPLES_IN_BOTH_LANGUAGES } from '../support/languages';
 import { type SseEvent, SseReader } from '../support/sse';
 
 const json = { 'content-type': 'application/json' };
@@ -11,7 +12,7 @@ describe('the wire', () => {
   let gantry: Gantry;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphProcesses: 1, graphs: EXAMPLE_GRAPHS });
+    gantry = await startGantry({ graphProcesses: 1, graphs: EXAMPLES_IN_BOTH_LANGUAGES });
   });
 
   afterAll(() => gantry?.stop());
@@ -29,22 +30,70 @@ describe('the wire', () => {
     return ((await response.json()) as { thread_id: string }).thread_id;
   }
 
-  it.each(['thread', 'threads'])('reaches the same handlers under /%s/{id}', async (segment) => {
-    const thread = await createThread();
-    const body = { assistant_id: 'agent', input: greeting, stream_mode: 'updates' };
-    const stream = await SseReader.post(`${gantry.url}/${segment}/${thread}/runs/stream`, body);
-    expect(stream.response.status).toBe(200);
-    const events = await stream.rest();
-    expect(events.map(({ event }) => event)).toEqual(expect.arrayContaining(['metadata', 'updates']));
-    const waited = await post(`/${segment}/${thread}/runs/wait`, body);
-    expect(waited.status).toBe(200);
-    expect(await waited.json()).toHaveProperty('messages');
-    const created = await post(`/${segment}/${thread}/runs`, body);
-    expect(created.status).toBe(200);
-    const { run_id } = (await created.json()) as { run_id: string };
-    const read = await fetch(`${gantry.url}/${segment}/${thread}/runs/${run_id}/join`);
-    expect(read.status).toBe(200);
-    expect(await read.json()).toHaveProperty('messages');
+  describeInBothLanguages('of runs of graphs in $language', ({ named }) => {
+    const agent = named('agent');
+
+    it.each(['thread', 'threads'])('reaches the same handlers under /%s/{id}', async (segment) => {
+      const thread = await createThread();
+      const body = { assistant_id: agent, input: greeting, stream_mode: 'updates' };
+      const stream = await SseReader.post(`${gantry.url}/${segment}/${thread}/runs/stream`, body);
+      expect(stream.response.status).toBe(200);
+      const events = await stream.rest();
+      expect(events.map(({ event }) => event)).toEqual(expect.arrayContaining(['metadata', 'updates']));
+      const waited = await post(`/${segment}/${thread}/runs/wait`, body);
+      expect(waited.status).toBe(200);
+      expect(await waited.json()).toHaveProperty('messages');
+      const created = await post(`/${segment}/${thread}/runs`, body);
+      expect(created.status).toBe(200);
+      const { run_id } = (await created.json()) as { run_id: string };
+      const read = await fetch(`${gantry.url}/${segment}/${thread}/runs/${run_id}/join`);
+      expect(read.status).toBe(200);
+      expect(await read.json()).toHaveProperty('messages');
+    });
+
+    it('allows a stateless run to be rejoined at the address in its headers', async () => {
+      const stream = await SseReader.post(`${gantry.url}/runs/stream`, { assistant_id: agent, input: greeting });
+      const live = await stream.rest();
+      const location = stream.response.headers.get('location')!;
+      expect(location).toMatch(/^\/runs\/[0-9a-f-]{36}\/stream$/);
+      const again = await SseReader.get(gantry.url + location, { 'last-event-id': '-1' });
+      expect(await again.rest()).toEqual(live);
+    });
+
+    it('numbers the frames from 0 without gaps, the metadata first', async () => {
+      const body = { assistant_id: agent, input: greeting, stream_mode: ['values', 'updates', 'messages', 'events'] };
+      const stream = await SseReader.post(`${gantry.url}/runs/stream`, body);
+      const events = await stream.rest();
+      expect(events[0].event).toBe('metadata');
+      expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => String(index)));
+    });
+
+    describe('rejoining a finished run', () => {
+      let live: SseEvent[];
+      let stream: string;
+
+      beforeAll(async () => {
+        const thread = await createThread();
+        const body = { assistant_id: agent, input: greeting, stream_mode: 'messages-tuple' };
+        live = await (await SseReader.post(`${gantry.url}/threads/${thread}/runs/stream`, body)).rest();
+        const { run_id } = live[0].data as { run_id: string };
+        stream = `${gantry.url}/threads/${thread}/runs/${run_id}/stream`;
+      });
+
+      it.each([
+        [undefined, 0],
+        ['-1', 0],
+        ['', 0],
+        ['not-an-id-of-ours', 0],
+        ['0', 1],
+        ['2', 3],
+        ['100000', Infinity],
+      ])('with Last-Event-ID %p begins at event %p', async (lastEventId, first) => {
+        const headers: Record<string, string> = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
+        const again = await SseReader.get(stream, headers);
+        expect(await again.rest()).toEqual(live.slice(Math.min(first, live.length)));
+      });
+    });
   });
 
   it('treats null as an absent field', async () => {
@@ -70,50 +119,6 @@ describe('the wire', () => {
     const waited = await post(`/threads/${thread}/runs/wait`, body);
     expect(waited.headers.get('location')).toMatch(new RegExp(`^/threads/${thread}/runs/[0-9a-f-]{36}/join$`));
     await waited.text();
-  });
-
-  it('allows a stateless run to be rejoined at the address in its headers', async () => {
-    const stream = await SseReader.post(`${gantry.url}/runs/stream`, { assistant_id: 'agent', input: greeting });
-    const live = await stream.rest();
-    const location = stream.response.headers.get('location')!;
-    expect(location).toMatch(/^\/runs\/[0-9a-f-]{36}\/stream$/);
-    const again = await SseReader.get(gantry.url + location, { 'last-event-id': '-1' });
-    expect(await again.rest()).toEqual(live);
-  });
-
-  it('numbers the frames from 0 without gaps, the metadata first', async () => {
-    const body = { assistant_id: 'agent', input: greeting, stream_mode: ['values', 'updates', 'messages', 'events'] };
-    const stream = await SseReader.post(`${gantry.url}/runs/stream`, body);
-    const events = await stream.rest();
-    expect(events[0].event).toBe('metadata');
-    expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => String(index)));
-  });
-
-  describe('rejoining a finished run', () => {
-    let live: SseEvent[];
-    let stream: string;
-
-    beforeAll(async () => {
-      const thread = await createThread();
-      const body = { assistant_id: 'agent', input: greeting, stream_mode: 'messages-tuple' };
-      live = await (await SseReader.post(`${gantry.url}/threads/${thread}/runs/stream`, body)).rest();
-      const { run_id } = live[0].data as { run_id: string };
-      stream = `${gantry.url}/threads/${thread}/runs/${run_id}/stream`;
-    });
-
-    it.each([
-      [undefined, 0],
-      ['-1', 0],
-      ['', 0],
-      ['not-an-id-of-ours', 0],
-      ['0', 1],
-      ['2', 3],
-      ['100000', Infinity],
-    ])('with Last-Event-ID %p begins at event %p', async (lastEventId, first) => {
-      const headers: Record<string, string> = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
-      const again = await SseReader.get(stream, headers);
-      expect(await again.rest()).toEqual(live.slice(Math.min(first, live.length)));
-    });
   });
 
   it('adapts to slow readers: they delay no other client, and do not keep the log in memory', async () => {
@@ -186,13 +191,13 @@ describe('the wire', () => {
   });
 
   it('reports the exact total of a search, and the next page only when there is one', async () => {
-    const first = await post('/assistants/search', { limit: 3 });
-    expect(await first.json()).toHaveLength(3);
-    expect(first.headers.get('x-pagination-total')).toBe('4');
-    expect(first.headers.get('x-pagination-next')).toBe('3');
-    const last = await post('/assistants/search', { limit: 3, offset: 3 });
-    expect(await last.json()).toHaveLength(1);
-    expect(last.headers.get('x-pagination-total')).toBe('4');
+    const first = await post('/assistants/search', { limit: 4 });
+    expect(await first.json()).toHaveLength(4);
+    expect(first.headers.get('x-pagination-total')).toBe('6');
+    expect(first.headers.get('x-pagination-next')).toBe('4');
+    const last = await post('/assistants/search', { limit: 4, offset: 4 });
+    expect(await last.json()).toHaveLength(2);
+    expect(last.headers.get('x-pagination-total')).toBe('6');
     expect(last.headers.get('x-pagination-next')).toBeNull();
   });
 

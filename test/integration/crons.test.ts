@@ -2,6 +2,7 @@ import type { Client } from '@langchain/langgraph-sdk';
 import { v7 as uuidv7 } from 'uuid';
 import { CronSchedule } from '../../src/crons/cron-schedule';
 import { type Gantry, startGantry } from '../support/gantry';
+import { CRON_GRAPHS_IN_BOTH_LANGUAGES, describeInBothLanguages } from '../support/languages';
 import { waitFor } from '../support/wait-for';
 import { WebhookReceiver } from '../support/webhook-receiver';
 
@@ -72,7 +73,11 @@ describe('crons', () => {
 
   beforeAll(async () => {
     receiver = await new WebhookReceiver().start();
-    gantry = await startGantry({ graphProcesses: 1, env: { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' } });
+    gantry = await startGantry({
+      graphs: CRON_GRAPHS_IN_BOTH_LANGUAGES,
+      graphProcesses: 1,
+      env: { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' },
+    });
     client = gantry.client();
     pausedElsewhere = await create({ schedule: '*/10 * * * *' });
     await schedule(pausedElsewhere.cron_id).pause('Not today');
@@ -124,10 +129,15 @@ describe('crons', () => {
       90_000,
     );
 
-  describe('on schedule', () => {
+  describeInBothLanguages('on schedule, of graphs in $language,', ({ named }) => {
     it('run each tick once, on separate threads, and show the outcomes', async () => {
       const before = Date.now();
-      const cron = await create({ schedule: EVERY_SECOND, input: {}, metadata: { team: 'a' } });
+      const cron = await create({
+        assistant_id: named('three'),
+        schedule: EVERY_SECOND,
+        input: {},
+        metadata: { team: 'a' },
+      });
       expect(cron).toMatchObject({ thread_id: null, on_run_completed: 'delete', enabled: true, status: 'active' });
       expect(Date.parse(cron.next_run_date!) - before).toBeLessThan(10_000);
       const runs = await untilRuns(cron.cron_id, 3);
@@ -155,21 +165,12 @@ describe('crons', () => {
       expect(await client.threads.search({ metadata: { cron_id: cron.cron_id } })).toEqual([]);
     });
 
-    it('keep the threads on request, with the metadata of the cron', async () => {
-      const cron = await create({
-        schedule: EVERY_SECOND,
-        input: {},
-        on_run_completed: 'keep',
-        metadata: { team: 'k' },
-      });
-      await untilRuns(cron.cron_id, 2);
-      const threads = await client.threads.search({ metadata: { cron_id: cron.cron_id, team: 'k' } });
-      expect(threads.length).toBeGreaterThanOrEqual(2);
-    });
-
     it('run on one thread when they have one, one tick after the other', async () => {
       const thread = await newThread();
-      const cron = await create({ schedule: EVERY_SECOND, input: {}, on_run_completed: 'keep' }, thread);
+      const cron = await create(
+        { assistant_id: named('three'), schedule: EVERY_SECOND, input: {}, on_run_completed: 'keep' },
+        thread,
+      );
       expect(cron).toMatchObject({ thread_id: thread, on_run_completed: null });
       await untilRuns(cron.cron_id, 2);
       await ask('POST', `/runs/crons/${cron.cron_id}/pause`);
@@ -180,8 +181,9 @@ describe('crons', () => {
     });
 
     it('pass the whole payload through, and deliver the webhook', async () => {
+      const path = `/hook/${named('sleep')}`;
       const cron = await create({
-        assistant_id: 'sleep',
+        assistant_id: named('sleep'),
         schedule: EVERY_SECOND,
         input: { note: 'from the cron' },
         config: { tags: ['nightly'], recursion_limit: 7, configurable: { flavour: 'mint' } },
@@ -189,7 +191,7 @@ describe('crons', () => {
         stream_subgraphs: true,
         interrupt_after: ['nap'],
         durability: 'sync',
-        webhook: `${receiver.url()}?token=secret-of-the-cron`,
+        webhook: `${receiver.url(path)}?token=secret-of-the-cron`,
       });
       expect(cron.payload).toMatchObject({
         assistant_id: cron.assistant_id,
@@ -209,12 +211,45 @@ describe('crons', () => {
         interrupt_after: ['nap'],
         durability: 'sync',
       });
-      const delivered = await waitFor('the webhook', () => receiver.received[0]);
-      expect(delivered.path).toBe('/hook?token=secret-of-the-cron');
+      const delivered = await waitFor('the webhook', () =>
+        receiver.received.find((each) => each.path.startsWith(`${path}?`)),
+      );
+      expect(delivered.path).toBe(`${path}?token=secret-of-the-cron`);
       expect(JSON.parse(delivered.body)).toMatchObject({ status: 'success', values: { note: 'from the cron slept' } });
       const description = JSON.stringify((await schedule(cron.cron_id).describe()).action);
       expect(description).toContain(cron.cron_id);
       expect(description).not.toMatch(/from the cron|secret-of-the-cron/);
+    });
+
+    it('count failures, show the last one, and continue', async () => {
+      const cron = await create({ assistant_id: named('fail'), schedule: EVERY_SECOND, input: { message: 'no luck' } });
+      await untilRuns(cron.cron_id, 2, 'error');
+      const failing = await get(cron.cron_id);
+      expect(failing.consecutive_failures).toBeGreaterThanOrEqual(2);
+      expect(failing.last_failure).toMatchObject({ error: 'TypeError: no luck', run_id: expect.any(String) });
+      expect(failing).toMatchObject({ enabled: true, status: 'active' });
+    });
+
+    it('run every tick by default, concurrently with earlier ones', async () => {
+      const cron = await create({ assistant_id: named('sleep'), schedule: EVERY_SECOND, input: { sleep_ms: 5_000 } });
+      await waitFor('two at once', async () => {
+        const runs = await runsOf(cron.cron_id);
+        return runs.filter(({ status }) => status === 'running').length >= 2;
+      });
+    });
+  });
+
+  describe('on schedule', () => {
+    it('keep the threads on request, with the metadata of the cron', async () => {
+      const cron = await create({
+        schedule: EVERY_SECOND,
+        input: {},
+        on_run_completed: 'keep',
+        metadata: { team: 'k' },
+      });
+      await untilRuns(cron.cron_id, 2);
+      const threads = await client.threads.search({ metadata: { cron_id: cron.cron_id, team: 'k' } });
+      expect(threads.length).toBeGreaterThanOrEqual(2);
     });
 
     it.each([
@@ -242,15 +277,6 @@ describe('crons', () => {
       expect(run.kwargs).toMatchObject({ context: { model: 'small' } });
     });
 
-    it('count failures, show the last one, and continue', async () => {
-      const cron = await create({ assistant_id: 'fail', schedule: EVERY_SECOND, input: { message: 'no luck' } });
-      await untilRuns(cron.cron_id, 2, 'error');
-      const failing = await get(cron.cron_id);
-      expect(failing.consecutive_failures).toBeGreaterThanOrEqual(2);
-      expect(failing.last_failure).toMatchObject({ error: 'TypeError: no luck', run_id: expect.any(String) });
-      expect(failing).toMatchObject({ enabled: true, status: 'active' });
-    });
-
     it('stop at their end time and report it', async () => {
       const end = new Date(Date.now() + 3_000).toISOString();
       const cron = await create({ schedule: EVERY_SECOND, input: {}, end_time: end });
@@ -273,14 +299,6 @@ describe('crons', () => {
   });
 
   describe('the overlap rule', () => {
-    it('is by default that every tick runs, concurrently with earlier ones', async () => {
-      const cron = await create({ assistant_id: 'sleep', schedule: EVERY_SECOND, input: { sleep_ms: 5_000 } });
-      await waitFor('two at once', async () => {
-        const runs = await runsOf(cron.cron_id);
-        return runs.filter(({ status }) => status === 'running').length >= 2;
-      });
-    });
-
     it('can skip ticks while an earlier run is running, and each skipped one is shown', async () => {
       const sleeping = { assistant_id: 'sleep', input: { sleep_ms: 30_000 } };
       const cron = await create({ ...sleeping, schedule: EVERY_SECOND, overlap: 'skip' });
