@@ -100,6 +100,55 @@ describe('applications in Python', () => {
     expect(schema).toMatchObject({ properties: { system_prompt: {}, model: {} } });
   });
 
+  describe('in the layout of the template retrieval-agent', () => {
+    interface Retrieval extends State {
+      queries: string[];
+      retrieved_docs: { page_content: string; metadata: object }[];
+    }
+    const of = (user: string) => ({ configurable: { user_id: user, search_kwargs: { k: 1 } } });
+    const ask = async (thread: string | null, user: string, question: string): Promise<Retrieval> =>
+      (await wait(thread, 'retrieval_graph', { input: say(question), config: of(user) })) as Retrieval;
+    const spiders = { page_content: 'Spiders make webs', metadata: { source: 'b' } };
+
+    beforeAll(async () => {
+      for (const [user, docs] of Object.entries({ ann: ['Bees make honey', spiders], bob: ['Cows give milk'] })) {
+        const indexed = await client.runs.wait(null, 'indexer', { input: { docs }, config: of(user) });
+        expect(indexed).toEqual({ docs: [] });
+      }
+    });
+
+    it('finds what another graph has indexed for the user, and answers from it', async () => {
+      const thread = await newThread();
+      const first = await ask(thread, 'ann', 'Who make honey?');
+      expect(lastOf(first)).toBe('You said: Who make honey?');
+      expect(first.queries).toEqual(['Who make honey?']);
+      expect(first.retrieved_docs).toMatchObject([{ page_content: 'Bees make honey', metadata: { user_id: 'ann' } }]);
+      const { turns } = app.model.prompts.at(-1)!;
+      expect(turns[0].role).toBe('system');
+      expect(turns[0].text).toContain('<document>Bees make honey</document>');
+
+      // The model makes the query from the conversation.
+      const second = await ask(thread, 'ann', 'And which ones?\nfill {"query": "webs of spiders"}');
+      expect(second.queries).toEqual(['Who make honey?', 'webs of spiders']);
+      expect(second.retrieved_docs).toMatchObject([
+        { page_content: 'Spiders make webs', metadata: { user_id: 'ann', source: 'b' } },
+      ]);
+      const { values } = await client.threads.getState<Retrieval>(thread);
+      expect(values).toEqual(second);
+      expect((await ask(null, 'bob', 'Who make honey?')).retrieved_docs).toMatchObject([
+        { page_content: 'Cows give milk' },
+      ]);
+    });
+
+    it('has a configuration that clients can read', async () => {
+      const { context_schema: schema } = await client.assistants.getSchemas('retrieval_graph');
+      expect(schema).toMatchObject({
+        properties: { user_id: { type: 'string' }, response_model: { default: 'openai/gpt-4.1-mini' } },
+        required: ['user_id'],
+      });
+    });
+  });
+
   it('have routes that stream the output of their agents, for the user of the request', async () => {
     const ask = (headers: Record<string, string>): Promise<Response> =>
       fetch(`${app.gantry.url}/chat/agent`, {
