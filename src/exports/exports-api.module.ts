@@ -7,6 +7,7 @@ import { ExportProgressService } from './api/export-progress.service';
 import { ExportsController } from './api/exports.controller';
 import { ExportsService } from './api/exports.service';
 import { DestinationsController } from './destinations/destinations.controller';
+import { ExportPreviewService } from './preview/export-preview.service';
 import { ExportWebhooks } from './export-webhooks';
 import { ExportsModule } from './exports.module';
 
@@ -14,6 +15,6 @@ import { ExportsModule } from './exports.module';
 @Module({
   imports: [CryptoModule, ExportsModule, RunsModule, TemporalModule, WebhooksModule],
   controllers: [DestinationsController, ExportsController],
-  providers: [ExportProgressService, ExportWebhooks, ExportsService],
+  providers: [ExportPreviewService, ExportProgressService, ExportWebhooks, ExportsService],
 })
 export class ExportsApiModule {}

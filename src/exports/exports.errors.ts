@@ -13,6 +13,11 @@ export const exportErrors = {
   storeFailed: (reason: string) => new ApiError(400, 'store_failed', `The bucket could not be read: ${reason}`),
   exportNotFound: (id: string) => new ApiError(404, 'export_not_found', `Bulk export ${id} not found`),
   partitionNotFound: (id: string) => new ApiError(404, 'export_run_not_found', `Bulk export run ${id} not found`),
+  fileNotFound: (id: string) =>
+    new ApiError(404, 'export_file_not_found', `Bulk export run ${id} has not written such a file`),
+  fileChanged: (path: string, problem: string) => new ApiError(409, 'export_file_changed', `${path} ${problem}`),
+  fileTooLarge: (path: string, limit: number) =>
+    new ApiError(409, 'export_file_too_large', `${path} is too large for a preview: the limit is ${limit} bytes`),
   exportIsOver: (id: string, status: string) =>
     new ApiError(409, 'export_is_over', `Bulk export ${id} is ${status} and can't be cancelled`),
   exportNotComplete: (id: string, status: string) =>

@@ -29,13 +29,19 @@ export interface ObjectRange {
   size: number;
 }
 
+/** Names of the permissions that an export uses, as the store's own documentation has them. */
+export interface StorePermissions {
+  write: string;
+  read: string;
+  delete: string;
+}
+
 /**
  * One bucket of a store. Every method throws a StoreError, which says in words what is wrong, for all that isn't among its
  * results.
  */
 export interface ObjectStore {
-  /** Name of the permission to read objects, as the store's own documentation has it. */
-  readonly readPermission: string;
+  readonly permissions: StorePermissions;
 
   /**
    * Writes an object, a large one in several requests where the store wants that. It appears whole or not at all, under a checksum that the store

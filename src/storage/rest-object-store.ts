@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import pLimit from 'p-limit';
 import { rangeOf } from './bounded-answer';
 import { HttpTransport, PASSING_STATUSES, repeated, StoreAnswer, TransportAnswer } from './http-transport';
-import { Content, Found, md5OfStream, ObjectRange, ObjectStore, PutOptions } from './object-store';
+import { Content, Found, md5OfStream, ObjectRange, ObjectStore, PutOptions, StorePermissions } from './object-store';
 import type { PatienceSettings } from './patience';
 import { StoreError, StoreProblem } from './store-error';
 
@@ -10,7 +10,7 @@ const DELETES_AT_ONCE = 8;
 
 /** Base of stores with a plain HTTP API: reading, deleting, retries, and the meaning of answers. */
 export abstract class RestObjectStore implements ObjectStore {
-  abstract readonly readPermission: string;
+  abstract readonly permissions: StorePermissions;
 
   constructor(
     protected readonly transport: HttpTransport,

@@ -102,6 +102,11 @@ describeInBrowser('the pages of the console for operators', () => {
     await dialog.getByLabel('Bucket', { exact: true }).fill(store.bucket);
     await dialog.getByRole('button', { name: 'Test and create' }).click();
     await dialog.waitFor({ state: 'detached' });
+    const report = page.getByRole('dialog', { name: 'Test of Lake' });
+    await report.getByText('permits everything').waitFor();
+    await report.getByText('s3:DeleteObject').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await report.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'New export' }).first().click();
     const form = page.getByRole('dialog', { name: 'New export' });
     await form.getByLabel('Project').selectOption({ label: 'agent' });
@@ -114,9 +119,19 @@ describeInBrowser('the pages of the console for operators', () => {
     await page.getByRole('table', { name: 'Days of the export' }).getByRole('button', { name: tracedDay }).click();
     const day = page.getByRole('dialog');
     await day.waitFor();
-    expect(await day.textContent()).toContain('.parquet');
+    await day
+      .getByRole('button', { name: /\.parquet$/ })
+      .first()
+      .click();
+    const preview = day.getByRole('region', { name: 'Schema and first rows' });
+    await preview.getByRole('columnheader', { name: /^start_time\s*TIMESTAMP/ }).waitFor();
+    await preview.getByText('get_weather').first().waitFor();
     expect(await seriousFindings(page)).toEqual([]);
+    // The address has the day and the file.
+    await page.reload();
+    await preview.getByText('get_weather').first().waitFor();
     await page.keyboard.press('Escape');
+    await day.waitFor({ state: 'detached' });
     await takePicture(page, 'export');
     await page.getByRole('link', { name: 'Exports' }).first().click();
     await page.getByRole('tab', { name: 'Destinations' }).click();

@@ -102,7 +102,9 @@ describe.each(['gcs', 'azure_blob'] as const)('a destination of type %s', (type)
     const destination = await create();
     expect(await store.keys(destination.prefix)).toEqual([]);
     expect(destination.body.credentials_keys).toEqual(Object.keys(store.credentials));
-    expect(JSON.stringify(destination.body)).not.toMatch(/PRIVATE KEY|account_key":/);
+    const { body: tested } = await harness.call('POST', `/destinations/${destination.id}/test`);
+    expect(tested).toMatchObject({ usable: true, complete: true, checks: Array(3).fill({ state: 'passed' }) });
+    expect(JSON.stringify([destination.body, tested])).not.toMatch(/PRIVATE KEY|account_key":/);
     const id = await begin(destination.id);
     expect(await harness.ended(id)).toMatchObject({ status: 'Completed', progress: { rows_written: ROWS } });
     await expectWhole(destination.prefix, id);
@@ -115,6 +117,8 @@ describe.each(['gcs', 'azure_blob'] as const)('a destination of type %s', (type)
     expect(files[0]).toMatch(new RegExp(`^${bucket}/${destination.prefix}/export_id=`));
     expect(url).toMatch(new RegExp(`^${store.config.endpoint_url}/${bucket}/${destination.prefix}/export_id=`));
 
+    const preview = await harness.call('GET', `/${id}/runs/${run.id}/preview?rows=2`);
+    expect(preview.body).toMatchObject({ file: files[0], rows: [{ name: 'run 0' }, { name: 'run 1' }] });
     const verify = () => harness.call('POST', `/${id}/verify`, { checksums: true });
     expect((await verify()).body).toMatchObject({ verified: true, checksums: true, problems: [] });
     const [path] = (await store.keys(folder)).filter((key) => key.endsWith('.parquet'));

@@ -136,6 +136,38 @@ describe('permissions', () => {
   });
 });
 
+describe('the test of a destination', () => {
+  const named = { permission: expect.any(String), consequence: expect.any(String), error_hint: expect.any(String) };
+
+  it.each<[string, (request: { method?: string }) => boolean, Json]>([
+    ['nothing', () => false, { usable: true, complete: true }],
+    [
+      'to read',
+      ({ method }) => method === 'GET' || method === 'HEAD',
+      { usable: true, complete: false, failed: { operation: 'read', ...named, permission: 's3:GetObject' } },
+    ],
+    [
+      'to delete',
+      ({ method }) => method === 'DELETE',
+      { usable: true, complete: false, failed: { operation: 'delete', ...named, permission: 's3:DeleteObject' } },
+    ],
+    [
+      'to write',
+      ({ method }) => method === 'PUT',
+      { usable: false, complete: false, failed: { operation: 'write', ...named, permission: 's3:PutObject' } },
+    ],
+  ])('reports that %s is missing', async (_, isDenied, { failed, ...outcome }) => {
+    const { id, config } = await harness.createDestination();
+    harness.proxy.fault = (request) => (isDenied(request) ? 'deny' : undefined);
+    const { status, body } = await harness.call('POST', `/destinations/${id}/test`);
+    expect({ status, ...body }).toMatchObject({ status: 200, destination_id: id, ...outcome });
+    const failures = body.checks.filter(({ state }: Json) => state === 'failed');
+    expect(failures).toEqual(failed ? [expect.objectContaining(failed)] : []);
+    const isKept = failed?.operation === 'delete';
+    expect(await harness.bucket.keys(config.prefix)).toHaveLength(isKept ? 1 : 0);
+  });
+});
+
 describe('the layout', () => {
   it('of v1 is that of v2_beta: the same paths, columns and types', async () => {
     const { prefix, body } = await prepare(3);

@@ -229,6 +229,74 @@ describe('verification', () => {
   });
 });
 
+describe('a preview', () => {
+  it('shows the schema and the first rows of a file of any compression', async () => {
+    const { body } = await prepare();
+    const compressions = ['zstandard', 'gzip', 'snappy', 'none'];
+    const exports = await Promise.all(
+      compressions.map((compression) => harness.createExport({ ...body, compression, cost_type: 'decimal' })),
+    );
+    for (const { id } of exports) {
+      await harness.ended(id);
+      const [{ id: run, metadata }] = await harness.runs(id);
+      const files: string[] = metadata.result.exported_files;
+      const show = async (query: string): Promise<Json> =>
+        (await harness.call('GET', `/${id}/runs/${run}/preview${query}`)).body;
+      const preview = await show(`?rows=3&file=${encodeURIComponent(files[1])}`);
+      expect(preview).toMatchObject({ file: files[1], rows_total: 10, row_groups: 1, columns_left_out: [] });
+      expect(preview.columns).toHaveLength(29);
+      expect(preview.columns).toEqual(
+        expect.arrayContaining([
+          { name: 'start_time', type: 'TIMESTAMP(MICROS, UTC)', nullable: true },
+          { name: 'total_cost', type: 'DECIMAL(38, 12)', nullable: true },
+          { name: 'inputs', type: 'STRING', nullable: true },
+        ]),
+      );
+      expect(preview.rows.map(({ name, inputs, error, is_root }: Json) => [name, inputs, error, is_root])).toEqual(
+        [20, 21, 22].map((n) => [`run ${n}`, `{"n": ${n}}`, null, true]),
+      );
+      expect(preview.rows[0]).toMatchObject({
+        start_time: expect.stringMatching(/T00:00:24\.691340Z$/),
+        total_tokens: 20,
+        total_cost: expect.closeTo(20e-12, 14),
+      });
+      expect((await show('')).rows).toHaveLength(10);
+    }
+  });
+
+  it('reads no file that is changed, forbidden, or not one of the run', async () => {
+    const { body } = await prepare();
+    const { id } = await harness.createExport(body);
+    await harness.ended(id);
+    const [{ id: run, metadata }, { id: other }] = await harness.runs(id);
+    const [first, second]: string[] = metadata.result.exported_files;
+    const show = async (file: string, of = run): Promise<[number, string]> => {
+      const path = `/${id}/runs/${of}/preview?file=${encodeURIComponent(file)}`;
+      const { status, body: answer } = await harness.call('GET', path);
+      return [status, answer.code ?? answer.detail];
+    };
+    expect(await show(first, other)).toEqual([404, 'export_file_not_found']);
+    expect(await show(`${testStore().bucket}/elsewhere.parquet`)).toEqual([404, 'export_file_not_found']);
+    expect((await harness.call('GET', `/${id}/runs/${run}/preview?rows=51`)).status).toBe(422);
+    const keyOf = (file: string): string => file.slice(testStore().bucket.length + 1);
+    const whole = await harness.bucket.read(keyOf(first));
+    await harness.bucket.write(
+      keyOf(first),
+      Buffer.concat([whole.subarray(0, 200), Buffer.alloc(8), whole.subarray(208)]),
+    );
+    expect(await show(first)).toEqual([409, 'export_file_changed']);
+    await harness.bucket.write(keyOf(first), Buffer.concat([whole, Buffer.alloc(8)]));
+    expect(await show(first)).toEqual([409, 'export_file_changed']);
+    await harness.bucket.delete(keyOf(first));
+    expect(await show(first)).toEqual([409, 'export_file_changed']);
+    harness.proxy.fault = ({ method }) => (method === 'GET' ? 'deny' : undefined);
+    expect(await show(second)).toEqual([400, 'store_failed']);
+    harness.proxy.fault = () => undefined;
+    await harness.database.query(`UPDATE bulk_export_files SET bytes = 100000000 WHERE export_run_id = $1`, [run]);
+    expect(await show(second)).toEqual([409, 'export_file_too_large']);
+  });
+});
+
 describe('an Idempotency-Key', () => {
   it('creates one export, however often it is sent', async () => {
     const { body } = await prepare(1);

@@ -305,6 +305,24 @@ describe('destinations', () => {
     expect(right).toMatchObject({ status: 200, body: { credentials_keys: ['access_key_id', 'secret_access_key'] } });
   });
 
+  it('report the system they could not reach, and no secret, when they are tested', async () => {
+    const { id } = await createDestination();
+    const tested = await call('POST', `/destinations/${id}/test`);
+    expect(tested).toMatchObject({ status: 200, body: { destination_id: id, usable: true, complete: true } });
+    await database.query(`UPDATE export_destinations SET config = config || $2 WHERE destination_id = $1`, [
+      id,
+      { endpoint_url: 'http://169.254.169.254' },
+    ]);
+    const refused = await call('POST', `/destinations/${id}/test`);
+    expect(refused.body).toMatchObject({ usable: false, complete: false });
+    expect(refused.body.checks).toEqual([
+      expect.objectContaining({ operation: 'write', state: 'failed', error_code: 'InvalidEndpoint' }),
+      expect.objectContaining({ operation: 'read', state: 'skipped' }),
+      expect.objectContaining({ operation: 'delete', state: 'skipped' }),
+    ]);
+    expect(tested.text + refused.text).not.toContain(testStore().secret_access_key);
+  });
+
   it('can be deleted unless an export refers to them', async () => {
     const { id } = await createDestination();
     const session_id = await createProject();

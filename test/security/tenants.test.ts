@@ -222,6 +222,7 @@ const CASES: Record<string, Case | Case[]> = {
   'POST /api/v1/bulk-exports/{export_id}/retry': hidden(),
   'GET /api/v1/bulk-exports/{export_id}/runs': hidden(),
   'GET /api/v1/bulk-exports/{export_id}/runs/{run_id}': hidden(),
+  'GET /api/v1/bulk-exports/{export_id}/runs/{run_id}/preview': hidden(),
   'POST /api/v1/bulk-exports/{export_id}/runs/{run_id}/retry': hidden(),
   'POST /api/v1/bulk-exports/destinations': own(({ marker }) => ({ body: destinationBody(marker) })),
   'GET /api/v1/bulk-exports/destinations': lists(),
@@ -229,6 +230,7 @@ const CASES: Record<string, Case | Case[]> = {
   'PATCH /api/v1/bulk-exports/destinations/{destination_id}': hidden(
     body({ credentials: { access_key_id: 'a', secret_access_key: 'b' } }),
   ),
+  'POST /api/v1/bulk-exports/destinations/{destination_id}/test': hidden(),
   'DELETE /api/v1/bulk-exports/destinations/{destination_id}': hidden(),
 
   'POST /api/v1/runs': own((of) => ({ body: traced(of) })),

@@ -144,6 +144,11 @@ export interface paths {
     };
     get: operations["ExportsController_getRun"];
   };
+  "/api/v1/bulk-exports/{export_id}/runs/{run_id}/preview": {
+    parameters: {
+    };
+    get: operations["ExportsController_previewFile"];
+  };
   "/api/v1/bulk-exports/{export_id}/runs/{run_id}/retry": {
     parameters: {
     };
@@ -166,6 +171,11 @@ export interface paths {
     get: operations["DestinationsController_get"];
     delete: operations["DestinationsController_delete"];
     patch: operations["DestinationsController_update"];
+  };
+  "/api/v1/bulk-exports/destinations/{destination_id}/test": {
+    parameters: {
+    };
+    post: operations["DestinationsController_test"];
   };
   "/api/v1/bulk-exports/runs": {
     parameters: {
@@ -842,6 +852,39 @@ export interface components {
       id: string;
       tenant_id: string;
       updated_at: string;
+    };
+    BulkExportDestinationTest: {
+      checks: {
+        consequence: string | null;
+        error: string | null;
+        error_code: string | null;
+        error_hint: string | null;
+        /** @enum {string} */
+        operation: "write" | "read" | "delete";
+        permission: string | null;
+        required: boolean;
+        /** @enum {string} */
+        state: "passed" | "failed" | "skipped";
+      }[];
+      complete: boolean;
+      destination_id: string;
+      usable: boolean;
+    };
+    BulkExportPreview: {
+      bytes: number;
+      columns: {
+        name: string;
+        nullable: boolean;
+        type: string;
+      }[];
+      columns_left_out: string[];
+      compression: string | null;
+      file: string;
+      row_groups: number;
+      rows: {
+        [key: string]: string | number | boolean | (null);
+      }[];
+      rows_total: number;
     };
     BulkExportProgress: {
       bytes_per_second: number | null;
@@ -2894,6 +2937,45 @@ export interface operations {
       };
     };
   };
+  ExportsController_previewFile: {
+    parameters: {
+      query?: {
+        file?: string;
+        rows?: number;
+      };
+      path: {
+        export_id: string;
+        run_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["BulkExportPreview"];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            code: string;
+            detail: string;
+            errors?: {
+              message?: string;
+              path?: string;
+              position?: number;
+            }[];
+          };
+          "text/plain": string;
+        };
+      };
+    };
+  };
   ExportsController_retryRun: {
     parameters: {
       path: {
@@ -3241,6 +3323,40 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["BulkExportDestination"];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            code: string;
+            detail: string;
+            errors?: {
+              message?: string;
+              path?: string;
+              position?: number;
+            }[];
+          };
+          "text/plain": string;
+        };
+      };
+    };
+  };
+  DestinationsController_test: {
+    parameters: {
+      path: {
+        destination_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["BulkExportDestinationTest"];
         };
       };
       default: {

@@ -9,6 +9,8 @@ import { paginate } from '../../http/pagination';
 import { Idempotency, IdempotencyRequest } from '../../runs/idempotency';
 import { toBulkExport } from './export.mapper';
 import { ExportProgressService } from './export-progress.service';
+import { ExportPreviewService } from '../preview/export-preview.service';
+import { ExportPreview, exportPreviewSchema, PreviewQuery, previewQuerySchema } from '../preview/preview.schemas';
 import { ExportVerificationService } from '../verification/export-verification.service';
 import {
   BulkExport,
@@ -50,6 +52,7 @@ export class ExportsController {
     private readonly exports: ExportsService,
     private readonly progress: ExportProgressService,
     private readonly verification: ExportVerificationService,
+    private readonly previews: ExportPreviewService,
   ) {}
 
   /** One-off with `end_time`, or scheduled with `interval_hours`. */
@@ -175,6 +178,18 @@ export class ExportsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<BulkExportRun[]> {
     return paginate(reply, await this.exports.listRuns(tenantId, params.export_id, query), query.offset);
+  }
+
+  /** Reads a file of the run back from the bucket. */
+  @Get(':export_id/runs/:run_id/preview')
+  @ApiOperation({ summary: 'Show the schema and the first rows of an exported file' })
+  @ApiOkResponse({ standardSchema: exportPreviewSchema })
+  previewFile(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: exportRunParamsSchema }) params: ExportParams & { run_id: string },
+    @Query({ schema: previewQuerySchema }) query: PreviewQuery,
+  ): Promise<ExportPreview> {
+    return this.previews.previewFile(tenantId, params.export_id, params.run_id, query);
   }
 
   @Get(':export_id/runs/:run_id')

@@ -1,5 +1,6 @@
 import { DestinationEntity } from './destination.entity';
-import type { Destination, DestinationPlace } from './destinations.schemas';
+import type { DestinationCheck } from './destination-check';
+import type { Destination, DestinationPlace, DestinationTest } from './destinations.schemas';
 
 /** Row → API, with only the names of the credentials. */
 export function toDestination(row: DestinationEntity): Destination {
@@ -12,6 +13,16 @@ export function toDestination(row: DestinationEntity): Destination {
     credentials_keys: row.credentialsKeys,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
+  };
+}
+
+/** Checks → API, with what follows from them. */
+export function toDestinationTest(destinationId: string, checks: DestinationCheck[]): DestinationTest {
+  return {
+    destination_id: destinationId,
+    usable: checks.every(({ required, state }) => !required || state === 'passed'),
+    complete: checks.every(({ state }) => state === 'passed'),
+    checks,
   };
 }
 

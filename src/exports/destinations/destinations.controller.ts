@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@ne
 import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { NeedsEntitlement } from '../../auth/entitlements';
 import { Tenant, TenantHeaderRequired, TenantId } from '../../auth/tenant';
-import { toDestination } from './destination.mapper';
+import { toDestination, toDestinationTest } from './destination.mapper';
 import {
   CreateDestination,
   createDestinationSchema,
@@ -10,6 +10,8 @@ import {
   destinationListSchema,
   destinationParamsSchema,
   destinationSchema,
+  DestinationTest,
+  destinationTestSchema,
   UpdateDestination,
   updateDestinationSchema,
 } from './destinations.schemas';
@@ -66,6 +68,21 @@ export class DestinationsController {
     @Body({ schema: updateDestinationSchema }) body: UpdateDestination,
   ): Promise<Destination> {
     return toDestination(await this.destinations.rotateCredentials(tenantId, params.destination_id, body));
+  }
+
+  /** Writes, reads and deletes a small object under `<prefix>/tmp/`, and names what is missing. */
+  @Post(':destination_id/test')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Test a destination' })
+  @ApiOkResponse({ standardSchema: destinationTestSchema })
+  async test(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: destinationParamsSchema }) params: DestinationParams,
+  ): Promise<DestinationTest> {
+    return toDestinationTest(
+      params.destination_id,
+      await this.destinations.testDestination(tenantId, params.destination_id),
+    );
   }
 
   /** Deletes a destination that no export refers to. */

@@ -131,6 +131,29 @@ export const destinationSchema = z
   .meta({ id: 'BulkExportDestination' });
 export const destinationListSchema = z.array(destinationSchema);
 
+export const destinationCheckSchema = z.object({
+  operation: z.enum(['write', 'read', 'delete']),
+  permission: z
+    .string()
+    .nullable()
+    .describe('Name of the permission at the store; null if no request could be sent to it'),
+  required: z.boolean().describe('Whether exports fail without it'),
+  state: z.enum(['passed', 'failed', 'skipped']).describe('`skipped` if there is no object to read and delete'),
+  error: z.string().nullable().describe('Why the operation failed, as a sentence without a full stop'),
+  error_code: z.string().nullable().describe("The store's own code, or the system's"),
+  error_hint: z.string().nullable().describe('Advice for the user'),
+  consequence: z.string().nullable().describe('What an export lacks without the operation'),
+});
+export const destinationTestSchema = z
+  .object({
+    destination_id: z.guid(),
+    usable: z.boolean().describe('Whether exports can be written'),
+    complete: z.boolean().describe('Whether every operation is permitted'),
+    checks: z.array(destinationCheckSchema),
+  })
+  .meta({ id: 'BulkExportDestinationTest' });
+export type DestinationTest = z.output<typeof destinationTestSchema>;
+
 export type CreateDestination = z.output<typeof createDestinationSchema>;
 export type UpdateDestination = z.output<typeof updateDestinationSchema>;
 export type DestinationType = CreateDestination['destination_type'];

@@ -4,6 +4,7 @@ import type { TenantId } from '../../auth/tenant';
 import { SecretBox } from '../../crypto/secret-box';
 import { invalidField, invalidRequest } from '../../http/api-error';
 import { SEALED_FIELDS } from '../../crypto/sealed-fields';
+import { checkDestination, type DestinationCheck, unopened } from './destination-check';
 import { DestinationEntity } from './destination.entity';
 import { placeOf } from './destination.mapper';
 import { DestinationsRepository } from './destinations.repository';
@@ -21,8 +22,8 @@ import { exportErrors } from '../exports.errors';
 import { destinationKey } from './export-layout';
 import { contentOf, ObjectStore } from '../../storage/object-store';
 import { ObjectStores, StoreTarget } from '../../storage/object-stores';
-import { Patience } from '../../storage/patience';
-import { explainStoreError, sentenceOf } from '../../storage/store-error';
+import { Patience, type PatienceSettings } from '../../storage/patience';
+import { explainStoreError, sentenceOf, StoreError } from '../../storage/store-error';
 
 export interface OpenDestination {
   place: DestinationPlace;
@@ -88,8 +89,28 @@ export class DestinationsService {
       throw exportErrors.destinationInUse(destinationId);
   }
 
-  /** The store of a destination, for an export's work on it. The caller closes it. */
-  async openDestination(tenantId: TenantId, destinationId: string): Promise<OpenDestination> {
+  /** Writes, reads and deletes a small object with the stored credentials, and reports which of it is permitted. */
+  async testDestination(tenantId: TenantId, destinationId: string): Promise<DestinationCheck[]> {
+    try {
+      const { place, store } = await this.openDestination(tenantId, destinationId, Patience.question);
+      try {
+        return await checkDestination(store, destinationKey(place, 'tmp', `gantry-test-${uuidv7()}.txt`));
+      } finally {
+        store.close();
+      }
+    } catch (error) {
+      // The endpoint policy and missing credentials refuse a store before a request is sent.
+      if (error instanceof StoreError) return unopened(error);
+      throw error;
+    }
+  }
+
+  /** The store of a destination, for an export's work on it or for a question. The caller closes it. */
+  async openDestination(
+    tenantId: TenantId,
+    destinationId: string,
+    patience: PatienceSettings = Patience.work,
+  ): Promise<OpenDestination> {
     const row = await this.getDestination(tenantId, destinationId);
     const credentials = row.credentials
       ? (JSON.parse(
@@ -97,7 +118,7 @@ export class DestinationsService {
         ) as DestinationCredentials)
       : undefined;
     const place = placeOf(row);
-    return { place, store: this.stores.open(tenantId, targetOf(place, credentials), Patience.work) };
+    return { place, store: this.stores.open(tenantId, targetOf(place, credentials), patience) };
   }
 
   /** Writes a small object under `<prefix>/tmp/`, and deletes it if that is permitted. */

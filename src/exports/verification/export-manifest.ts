@@ -9,7 +9,7 @@ export function exportManifest(
   row: ExportRow,
   partitions: PartitionRow[],
   files: PartFile[],
-  { place, store: { readPermission } }: OpenDestination,
+  { place, store: { permissions } }: OpenDestination,
 ): string {
   const byPartition = filesByPartition(files);
   const isVerified = partitions.every(({ verified }) => verified === true);
@@ -35,7 +35,7 @@ export function exportManifest(
     row_counts_verified: isVerified,
     not_verified: isVerified
       ? []
-      : [`sizes and row counts of the files: the credentials may not read (${readPermission} is not permitted)`],
+      : [`sizes and row counts of the files: the credentials may not read (${permissions.read} is not permitted)`],
     rows: files.reduce((sum, file) => sum + file.rows, 0),
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),
     partitions: partitions.map((partition) => ({

@@ -53,7 +53,7 @@ export class ExportVerificationService {
       const report = (key: string, problem: string): void => void problems.push({ path: path(key), problem });
 
       const manifest = await readText(store, `${folder}/_manifest.json`, signal);
-      const notReadable = `cannot be read: the credentials have no ${store.readPermission}`;
+      const notReadable = `cannot be read: the credentials have no ${store.permissions.read}`;
       const isReadable = manifest.state !== 'forbidden';
       if (!isReadable) report(`${folder}/_manifest.json`, notReadable);
       else for (const problem of manifestProblems(manifest, files, path)) report(`${folder}/_manifest.json`, problem);

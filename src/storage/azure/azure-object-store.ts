@@ -21,7 +21,11 @@ interface BlobRequest {
 
 /** A container of Azure Blob Storage, through its REST API. */
 export class AzureObjectStore extends RestObjectStore {
-  readonly readPermission = 'read permission (r)';
+  readonly permissions = {
+    write: 'create and write permission (cw)',
+    read: 'read permission (r)',
+    delete: 'delete permission (d)',
+  };
 
   /** @param container address of the container, without a slash at its end */
   constructor(

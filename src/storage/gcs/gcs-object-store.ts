@@ -12,7 +12,11 @@ export type Authorize = () => Promise<Record<string, string>>;
 
 /** A bucket of Google Cloud Storage, through its JSON API. */
 export class GcsObjectStore extends RestObjectStore {
-  readonly readPermission = 'storage.objects.get';
+  readonly permissions = {
+    write: 'storage.objects.create',
+    read: 'storage.objects.get',
+    delete: 'storage.objects.delete',
+  };
   private readonly objects: string;
   private readonly uploads: string;
 

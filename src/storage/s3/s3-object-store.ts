@@ -29,7 +29,7 @@ const DELETED_AT_ONCE = 1_000;
 
 /** A bucket of S3, or of a store with its API. */
 export class S3ObjectStore implements ObjectStore {
-  readonly readPermission = 's3:GetObject';
+  readonly permissions = { write: 's3:PutObject', read: 's3:GetObject', delete: 's3:DeleteObject' };
 
   constructor(
     private readonly client: S3Client,

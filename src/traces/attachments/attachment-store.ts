@@ -60,7 +60,7 @@ export class AttachmentStore implements OnApplicationShutdown {
       const object = await store.read(key);
       if (object.state === 'found') return object.value;
       if (object.state === 'missing') return undefined;
-      throw new Error(`The credentials may not read (${store.readPermission})`);
+      throw new Error(`The credentials may not read (${store.permissions.read})`);
     } catch (error) {
       this.logger.warn({ err: error, key }, 'An attachment could not be read from the object store');
       throw traceErrors.attachmentStoreUnavailable();

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { FormDialog } from '../../ui/form-dialog';
 import { SelectField, TextField } from '../../ui/form-field';
-import { createDestination, destinationsQuery } from './exports-api';
+import { createDestination, type Destination, destinationsQuery } from './exports-api';
 
 const KINDS = [
   ['s3', 'S3, or a store with its API'],
@@ -59,7 +59,12 @@ function given(fields: Field[], values: Record<string, string>): Record<string, 
   return Object.fromEntries(fields.flatMap(({ name }) => (values[name] ? [[name, values[name]]] : [])));
 }
 
-export function DestinationDialog({ onClose }: { onClose: () => void }) {
+interface Props {
+  onClose: () => void;
+  onCreated: (destination: Destination) => void;
+}
+
+export function DestinationDialog({ onClose, onCreated }: Props) {
   const client = useQueryClient();
   const [kind, setKind] = useState<Kind>('s3');
   const [name, setName] = useState('');
@@ -69,13 +74,14 @@ export function DestinationDialog({ onClose }: { onClose: () => void }) {
   const secrets = given(credentials, values);
 
   const submit = async (): Promise<void> => {
-    await createDestination({
+    const made = await createDestination({
       destination_type: kind,
       display_name: name,
       config: { ...given(config, values), prefix },
       ...(Object.keys(secrets).length > 0 && { credentials: secrets }),
     });
     await client.invalidateQueries({ queryKey: destinationsQuery.queryKey });
+    onCreated(made);
   };
   const input = ({ name: key, label, hint, isSecret, isOptional, isLong }: Field) => (
     <TextField

@@ -1,17 +1,20 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useUrlState } from '../../app/url-state';
 import { Button, IconButton } from '../../ui/button';
 import { Confirm } from '../../ui/dialog';
 import { Empty, ErrorBox, Loading } from '../../ui/feedback';
 import { Time } from '../../ui/time';
+import { DestinationTestDialog } from './destination-test-dialog';
 import { deleteDestination, type Destination, destinationsQuery, placeOf } from './exports-api';
 
 const KINDS = { s3: 'S3', gcs: 'Google Cloud Storage', azure_blob: 'Azure Blob Storage' };
 
-/** Destinations of exports. Each was checked with a test file when it was created. */
+/** Destinations of exports. Each was written to when it was created, and can be tested again. */
 export function Destinations({ onCreate }: { onCreate: () => void }) {
   const query = useQuery(destinationsQuery);
   const client = useQueryClient();
+  const [{ test }, change] = useUrlState();
   const [doomed, setDoomed] = useState<Destination>();
   if (query.error) return <ErrorBox error={query.error} retry={() => void query.refetch()} />;
   if (!query.data) return <Loading />;
@@ -25,6 +28,7 @@ export function Destinations({ onCreate }: { onCreate: () => void }) {
       </Empty>
     );
   }
+  const tested = query.data.find(({ id }) => id === test);
   return (
     <ul className="space-y-2 overflow-auto">
       {query.data.map((destination) => (
@@ -35,6 +39,13 @@ export function Destinations({ onCreate }: { onCreate: () => void }) {
           </div>
           <span className="hidden text-muted sm:inline">{KINDS[destination.destination_type]}</span>
           <Time at={destination.created_at} />
+          <Button
+            small
+            aria-label={`Test ${destination.display_name}`}
+            onClick={() => change({ test: destination.id })}
+          >
+            Test
+          </Button>
           <IconButton
             icon="trash"
             label={`Delete ${destination.display_name}`}
@@ -42,6 +53,7 @@ export function Destinations({ onCreate }: { onCreate: () => void }) {
           />
         </li>
       ))}
+      {tested && <DestinationTestDialog destination={tested} onClose={() => change({ test: undefined })} />}
       {doomed && (
         <Confirm
           title={`Delete ${doomed.display_name}?`}

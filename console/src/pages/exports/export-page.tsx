@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTemporalLink } from '../../api/info';
+import { useUrlState } from '../../app/url-state';
 import { Button } from '../../ui/button';
 import { shortCell, statusCell, timeCell } from '../../ui/cells';
 import { columnsOf, DataTable } from '../../ui/data-table';
@@ -138,7 +139,7 @@ function VerificationResult({ result }: { result: Verification }) {
 }
 
 function Days({ id, isLive }: { id: string; isLive: boolean }) {
-  const [open, setOpen] = useState<ExportRun>();
+  const [{ day: open }, change] = useUrlState();
   const list = usePaged(['exports', id, 'runs'], (offset) => listExportRuns(id, offset), {
     refetchMs: isLive ? REFETCH_MS : undefined,
   });
@@ -147,7 +148,7 @@ function Days({ id, isLive }: { id: string; isLive: boolean }) {
     {
       ...day,
       cell: ({ row: { original } }: { row: { original: ExportRun } }) => (
-        <button type="button" className="text-accent hover:underline" onClick={() => setOpen(original)}>
+        <button type="button" className="text-accent hover:underline" onClick={() => change({ day: original.id })}>
           {original.start_time.slice(0, 10)}
         </button>
       ),
@@ -165,7 +166,9 @@ function Days({ id, isLive }: { id: string; isLive: boolean }) {
         onEnd={list.more}
         empty={<Empty icon="exports" title="No day has been planned yet" />}
       />
-      {open && <PartitionDialog exportId={id} run={open} onClose={() => setOpen(undefined)} />}
+      {open && (
+        <PartitionDialog exportId={id} runId={open} onClose={() => change({ day: undefined, file: undefined })} />
+      )}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { Schemas } from '../../api/info';
+import type { Call } from '../../ui/api-call';
 import { getJson, getPage, sendJson } from '../../api/json';
 
 const EXPORTS = '/api/v1/bulk-exports';
@@ -10,6 +11,8 @@ export type BulkExport = Schemas['BulkExport'];
 /** A partition of an export: one UTC day. */
 export type ExportRun = Schemas['BulkExportRun'];
 export type Destination = Schemas['BulkExportDestination'];
+export type DestinationTest = Schemas['BulkExportDestinationTest'];
+export type ExportPreview = Schemas['BulkExportPreview'];
 export type Verification = Schemas['BulkExportVerification'];
 
 export const OPEN_STATUSES = ['Created', 'Running', 'IntervalScheduled'];
@@ -27,6 +30,22 @@ export const verifyExport = (id: string, checksums: boolean) =>
   sendJson<Verification>('POST', `${EXPORTS}/${id}/verify`, { checksums });
 export const createDestination = (body: object) => sendJson<Destination>('POST', DESTINATIONS, body);
 export const deleteDestination = (id: string) => sendJson('DELETE', `${DESTINATIONS}/${id}`);
+
+export const destinationTestCall = (id: string): Call => ({ method: 'POST', path: `${DESTINATIONS}/${id}/test` });
+export const testDestination = (id: string) => sendJson<DestinationTest>('POST', destinationTestCall(id).path);
+
+export const exportRunQuery = (id: string, runId: string) =>
+  queryOptions({
+    queryKey: ['exports', id, 'runs', runId],
+    queryFn: () => getJson<ExportRun>(`${EXPORTS}/${id}/runs/${runId}`),
+  });
+
+export const previewCall = (id: string, runId: string, file: string): Call => ({
+  method: 'GET',
+  path: `${EXPORTS}/${id}/runs/${runId}/preview?${new URLSearchParams({ file }).toString()}`,
+});
+export const previewFile = (id: string, runId: string, file: string) =>
+  getJson<ExportPreview>(previewCall(id, runId, file).path);
 
 export const exportQuery = (id: string) =>
   queryOptions({

@@ -163,7 +163,12 @@ export default function ExportsPage() {
         ]}
       />
       {dialog === 'export' && <ExportDialog onClose={() => setDialog(undefined)} />}
-      {dialog === 'destination' && <DestinationDialog onClose={() => setDialog(undefined)} />}
+      {dialog === 'destination' && (
+        <DestinationDialog
+          onClose={() => setDialog(undefined)}
+          onCreated={({ id }) => change({ tab: 'destinations', test: id })}
+        />
+      )}
     </Page>
   );
 }

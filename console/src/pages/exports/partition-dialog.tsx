@@ -1,16 +1,35 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useUrlState } from '../../app/url-state';
 import { Button } from '../../ui/button';
 import { CopyButton } from '../../ui/copy-button';
 import { Dialog } from '../../ui/dialog';
+import { Loaded } from '../../ui/feedback';
 import { bytes, whole } from '../../ui/numbers';
 import { Facts } from '../../ui/page';
 import { Status } from '../../ui/status';
 import { notifyError } from '../../ui/toast';
 import { Time } from '../../ui/time';
-import { type ExportRun, retryExportRun } from './exports-api';
+import { type ExportRun, exportRunQuery, retryExportRun } from './exports-api';
+import { FilePreview } from './file-preview';
 
-/** One day of an export: its files, and the errors of its failed attempts. */
-export function PartitionDialog({ exportId, run, onClose }: { exportId: string; run: ExportRun; onClose: () => void }) {
+interface Props {
+  exportId: string;
+  runId: string;
+  onClose: () => void;
+}
+
+/** One day of an export: its files with a preview, and the errors of its failed attempts. */
+export function PartitionDialog({ exportId, runId, onClose }: Props) {
+  const query = useQuery(exportRunQuery(exportId, runId));
+  return (
+    <Dialog title={query.data?.start_time.slice(0, 10) ?? 'Day'} open onClose={onClose} wide>
+      <Loaded of={query}>{(run) => <Partition exportId={exportId} run={run} onClose={onClose} />}</Loaded>
+    </Dialog>
+  );
+}
+
+function Partition({ exportId, run, onClose }: { exportId: string; run: ExportRun; onClose: () => void }) {
+  const [{ file: shown }, change] = useUrlState();
   const client = useQueryClient();
   const retry = useMutation({
     mutationFn: () => retryExportRun(exportId, run.id),
@@ -22,43 +41,52 @@ export function PartitionDialog({ exportId, run, onClose }: { exportId: string; 
   });
   const { result } = run.metadata;
   return (
-    <Dialog title={`${run.start_time.slice(0, 10)}`} open onClose={onClose} wide>
-      <div className="space-y-5">
-        <Facts
-          facts={[
-            ['Status', <Status status={run.status} />],
-            ['Rows', `${whole(result.rows_written)} of ${whole(result.rows_total)}`],
-            ['Size', bytes(result.bytes_written)],
-            ['Verified', result.verified === null ? 'not yet' : result.verified ? 'yes' : 'no'],
-            ['Finished', <Time at={run.finished_at} />],
-          ]}
-        />
-        {run.errors && (
-          <div className="space-y-1 text-bad">
-            {Object.entries(run.errors).map(([attempt, error]) => (
-              <p key={attempt}>{`${attempt.replace('retry_', 'Attempt ')}: ${error}`}</p>
-            ))}
-            {run.error_hint && <p>{run.error_hint}</p>}
-          </div>
-        )}
-        <div>
-          <h3 className="caps mb-1">Files</h3>
-          <ul className="space-y-0.5 font-mono text-xs break-all">
-            {result.exported_files.map((file) => (
-              <li key={file} className="flex items-center gap-1">
-                {file}
-                <CopyButton text={file} />
-              </li>
-            ))}
-            {result.exported_files.length === 0 && <li className="text-muted">None yet.</li>}
-          </ul>
+    <div className="space-y-5">
+      <Facts
+        facts={[
+          ['Status', <Status status={run.status} />],
+          ['Rows', `${whole(result.rows_written)} of ${whole(result.rows_total)}`],
+          ['Size', bytes(result.bytes_written)],
+          ['Verified', result.verified === null ? 'not yet' : result.verified ? 'yes' : 'no'],
+          ['Finished', <Time at={run.finished_at} />],
+        ]}
+      />
+      {run.errors && (
+        <div className="space-y-1 text-bad">
+          {Object.entries(run.errors).map(([attempt, error]) => (
+            <p key={attempt}>{`${attempt.replace('retry_', 'Attempt ')}: ${error}`}</p>
+          ))}
+          {run.error_hint && <p>{run.error_hint}</p>}
         </div>
-        {run.status === 'Failed' && (
-          <Button icon="retry" disabled={retry.isPending} onClick={() => retry.mutate()}>
-            Export this day again
-          </Button>
-        )}
+      )}
+      <div>
+        <h3 className="caps mb-1">Files</h3>
+        <ul className="space-y-0.5 font-mono text-xs break-all">
+          {result.exported_files.map((file) => (
+            <li key={file} className="flex items-center gap-1">
+              <button
+                type="button"
+                aria-expanded={file === shown}
+                title="Show the schema and the first rows"
+                className="text-left text-accent hover:underline"
+                onClick={() => change({ file: file === shown ? undefined : file })}
+              >
+                {file}
+              </button>
+              <CopyButton text={file} />
+            </li>
+          ))}
+          {result.exported_files.length === 0 && <li className="text-muted">None yet.</li>}
+        </ul>
       </div>
-    </Dialog>
+      {shown && result.exported_files.includes(shown) && (
+        <FilePreview exportId={exportId} runId={run.id} file={shown} />
+      )}
+      {run.status === 'Failed' && (
+        <Button icon="retry" disabled={retry.isPending} onClick={() => retry.mutate()}>
+          Export this day again
+        </Button>
+      )}
+    </div>
   );
 }
