@@ -182,10 +182,11 @@ async def _load(channel: ParentChannel, data: dict[str, Any]) -> GraphProcess:
     from .connections import TenantConnections
     from .embeddings import EmbeddingFunction
     from .loader import GraphLoader
-    from .memory import limit_memory
+    from .memory import granted_memory, limit_memory
     from .requests import ParentRequests
     from .run import RunContext
     from .sdk_client import register
+    from .threads import node_threads
     from .tracer import RunTracer
 
     if "apiUrl" in data:
@@ -207,8 +208,11 @@ async def _load(channel: ParentChannel, data: dict[str, Any]) -> GraphProcess:
         tracer=RunTracer(tracing["apiUrl"]) if tracing else None,
     )
     calls = GraphCalls(graphs, connections, requests, embeddings)
+    granted = granted_memory(sys.argv[1:])
+    # Under a limit, threads start before it applies, so that their stacks take nothing of what nodes may allocate.
+    asyncio.get_running_loop().set_default_executor(node_threads(started=granted is not None))
     # Libraries and graphs are loaded: the rest is for runs.
-    limit_memory(sys.argv[1:])
+    limit_memory(granted)
     channel.send({"type": "ready", "problems": graphs.problems})
     return GraphProcess(channel, context, calls, requests)
 

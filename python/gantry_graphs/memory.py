@@ -11,9 +11,13 @@ _OPTION = "--memory-mb="
 _STATUS = Path("/proc/self/status")
 
 
-def limit_memory(arguments: Sequence[str]) -> None:
+def granted_memory(arguments: Sequence[str]) -> int | None:
+    """MiB that the process may allocate beside what it has loaded; None for no limit."""
+    return next((int(each.removeprefix(_OPTION)) for each in arguments if each.startswith(_OPTION)), None)
+
+
+def limit_memory(granted: int | None) -> None:
     """Limits the memory that the process may allocate from now on: beyond it, its code gets a MemoryError."""
-    granted = next((int(each.removeprefix(_OPTION)) for each in arguments if each.startswith(_OPTION)), None)
     taken = re.search(r"^VmData:\s+(\d+) kB$", _STATUS.read_text(), re.MULTILINE) if _STATUS.exists() else None
     if granted is None or taken is None:
         return

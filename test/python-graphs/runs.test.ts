@@ -380,6 +380,13 @@ describe('graphs in Python', () => {
     expect((await client.runs.get(thread, run)).status).toBe('interrupted');
   });
 
+  it('run many blocking nodes of a process at once', async () => {
+    const met = await Promise.all(
+      Array.from({ length: 20 }, () => client.runs.wait(null, 'together', { input: say('hello') })),
+    );
+    expect(met.map((state) => lastOf(state).content)).toEqual(Array(20).fill('Met'));
+  });
+
   it('end when a client cancels them', async () => {
     const thread = await newThread();
     const { run_id: run } = await client.runs.create(thread, 'ten', { input: { step_ms: 60_000 } });

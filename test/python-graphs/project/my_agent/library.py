@@ -1,7 +1,8 @@
-"""Parts of the library that other test graphs don't use: `InjectedStore`, cancellation."""
+"""Parts of the library that other test graphs don't use: `InjectedStore`, cancellation, many blocking nodes at once."""
 
 import asyncio
 import os
+from threading import Barrier
 from typing import Annotated, Any
 
 import psycopg
@@ -56,3 +57,15 @@ async def wait(_: MessagesState, config: RunnableConfig) -> dict[str, Any]:
 
 
 cancelled = StateGraph(MessagesState).add_node(wait).add_edge(START, "wait").compile()
+
+# More than twice the threads that Python starts by itself on a machine with two processors.
+meeting = Barrier(20)
+
+
+def meet(_: MessagesState) -> dict[str, Any]:
+    """Blocks until as many nodes as the meeting needs do so at once."""
+    meeting.wait(timeout=60)
+    return {"messages": [AIMessage("Met")]}
+
+
+together = StateGraph(MessagesState).add_node(meet).add_edge(START, "meet").compile()
