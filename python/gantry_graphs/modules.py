@@ -44,7 +44,9 @@ def _import(file: Path) -> Any:
 
 def _dotted_name(file: Path, root: Path) -> str | None:
     """The name under which `import` finds the file, from the project's folder or an installed package of it."""
-    for base in [root, *(Path(entry) for entry in sys.path if entry)]:
+    bases = [root, *(Path(entry) for entry in sys.path if entry)]
+    # The deepest first: of a project that is installed from its `src`, no module imports another one with `src` in its name.
+    for base in sorted(bases, key=lambda base: len(base.parts), reverse=True):
         if not file.is_relative_to(base):
             continue
         parts = file.relative_to(base).with_suffix("").parts

@@ -1,3 +1,5 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pythonForGraphs, runPython } from '../support/python';
 
@@ -24,4 +26,32 @@ describe('the Python sources', () => {
     const python = ['--python-executable', pythonForGraphs(), '--cache-dir', '/dev/null'];
     await runPython(['-m', 'mypy', '--config-file', settings, ...python, join(SOURCES, 'gantry_graphs')]);
   }, 300_000);
+});
+
+describe('a project that is installed from its folder src', () => {
+  it('has each of its modules once, under the name by which it imports them', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gantry-src-'));
+    const [src, file] = [join(folder, 'src'), join(folder, 'src', 'my_agent', 'agent.py')];
+    mkdirSync(join(src, 'my_agent'), { recursive: true });
+    writeFileSync(file, 'graph = object()\n');
+    const script = `
+import os, sys
+from gantry_graphs.modules import load_export
+
+os.chdir(sys.argv[1])
+graph = load_export(sys.argv[2], "graph", "a graph")
+import my_agent.agent
+print(my_agent.agent.graph is graph, "src.my_agent.agent" in sys.modules)
+`;
+    try {
+      const printed = await runPython(
+        ['-c', script, folder, file],
+        { PYTHONPATH: `${SOURCES}:${src}` },
+        pythonForGraphs(),
+      );
+      expect(printed.trim()).toBe('True False');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 });
