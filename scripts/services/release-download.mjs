@@ -8,6 +8,9 @@ import { runCommand } from './process.mjs';
 /** Time without a byte after which a download ends: a closed network may swallow the connection instead of refusing it. */
 export const STALLED_MS = 20_000;
 
+/** The archive, in the directory into which it is unpacked. */
+export const ARCHIVE_FILE = 'release.tar.gz';
+
 /**
  * A program in an archive that its makers have published.
  * @typedef {object} Release
@@ -29,25 +32,29 @@ async function sha256Of(path) {
  * @param {AbortSignal} [signal]
  */
 async function download(url, file, signal) {
-  const stalled = new AbortController();
-  const stall = () => stalled.abort(new Error(`${url} sent nothing for ${STALLED_MS / 1000} s.`));
+  // One signal for both reasons: the Node that fetches its successor may be too old for AbortSignal.any.
+  const stop = new AbortController();
+  const interrupt = () => stop.abort(signal?.reason);
+  signal?.addEventListener('abort', interrupt, { once: true });
+  if (signal?.aborted) interrupt();
+  const stall = () => stop.abort(new Error(`${url} sent nothing for ${STALLED_MS / 1000} s.`));
   let timer = setTimeout(stall, STALLED_MS);
   try {
-    const aborted = AbortSignal.any(signal ? [signal, stalled.signal] : [stalled.signal]);
-    const response = await fetch(url, { signal: aborted });
+    const response = await fetch(url, { signal: stop.signal });
     if (!response.ok || !response.body) throw new Error(`${url} answered ${response.status}.`);
     const body = Readable.fromWeb(/** @type {any} */ (response.body));
     body.on('data', () => {
       clearTimeout(timer);
       timer = setTimeout(stall, STALLED_MS);
     });
-    await pipeline(body, createWriteStream(file), { signal: aborted });
+    await pipeline(body, createWriteStream(file), { signal: stop.signal });
   } catch (error) {
     signal?.throwIfAborted();
     // For a failed connection, fetch only says that it failed; the cause has the reason.
-    throw stalled.signal.aborted ? stalled.signal.reason : (error.cause ?? error);
+    throw stop.signal.aborted ? stop.signal.reason : (error.cause ?? error);
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener('abort', interrupt);
   }
 }
 
@@ -60,7 +67,7 @@ async function download(url, file, signal) {
  * @throws when it can't be had, or isn't what was published
  */
 export async function downloadRelease({ url, sha256, path }, directory, signal) {
-  const archive = join(directory, 'release.tar.gz');
+  const archive = join(directory, ARCHIVE_FILE);
   await download(url, archive, signal);
   const found = await sha256Of(archive);
   if (found !== sha256)

