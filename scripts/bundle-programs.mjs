@@ -12,6 +12,7 @@ const PROGRAMS = join(DIST, 'programs');
 const ENTRIES = {
   api: join(DIST, 'src', 'api.js'),
   worker: join(DIST, 'worker', 'worker.js'),
+  cli: join(DIST, 'src', 'cli', 'cli.js'),
   'graph-process': join(DIST, 'src', 'graphs', 'host', 'graph-process.js'),
   'auth-process': join(DIST, 'src', 'auth', 'custom', 'auth-process.js'),
   'app-process': join(DIST, 'src', 'custom-app', 'app-process.js'),

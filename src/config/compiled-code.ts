@@ -5,7 +5,7 @@ import { cachedDataVersionTag } from 'node:v8';
 import { constants, Script } from 'node:vm';
 
 /**
- * How the api, the worker and the processes of users' code load Gantry's code. It takes up to 3,700 modules, which Node looks up,
+ * How the api, the worker, the command line and the processes of users' code load Gantry's code. It takes up to 3,700 modules, which Node looks up,
  * reads and compiles one by one for more than a second of processor time. `npm run build` therefore puts each program into one
  * file (scripts/bundle-programs.mjs), and what V8 has compiled of it when the program is ready is kept for the next start.
  * Node's own cache (NODE_COMPILE_CACHE) serves the modules that are outside of that file; it would not do for the file itself,
@@ -27,7 +27,7 @@ interface Program {
 /** The program that runs, when its compiled code is to be kept. */
 let uncached: Program | undefined;
 
-type ProgramName = 'api' | 'worker' | 'graph-process' | 'auth-process' | 'app-process';
+type ProgramName = 'api' | 'worker' | 'cli' | 'graph-process' | 'auth-process' | 'app-process';
 
 /**
  * Runs a program: from the one file that `npm run build` has made of it, or from its modules where there is none.
