@@ -1,15 +1,16 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { waitFor } from '../support/wait-for';
 
+const ROOT = join(__dirname, '..', '..');
 const run = promisify(execFile);
 const moduleOf = (name: string): string =>
-  JSON.stringify(pathToFileURL(join(__dirname, '..', '..', 'scripts', 'services', `${name}.mjs`)).href);
+  JSON.stringify(pathToFileURL(join(ROOT, 'scripts', 'services', `${name}.mjs`)).href);
 
 /** A function of the runner's own modules, called in a process of its own: jest loads no ES modules. */
 async function call<T>(module: string, name: string, ...args: unknown[]): Promise<T> {
@@ -106,6 +107,18 @@ describe('several runs of the same tests', () => {
     const rounds = [{ passed: 1, failed: [], seed: '1' }];
     expect(await call('test-outcome', 'failuresByName', rounds)).toBe('No test failed in 1 round.');
     expect(await call('test-outcome', 'sumOf', rounds)).toEqual({ code: 0, passed: 1, failed: [] });
+  });
+});
+
+describe('npm run chaos', () => {
+  it('runs each file that npm test runs in a bounded form', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { chaos: string } };
+    const patterns = scripts.chaos.split(' ').slice(scripts.chaos.split(' ').indexOf('--full') + 1);
+    const bounded = globSync('test/**/*.test.ts', { cwd: ROOT }).filter((path) =>
+      /\bamount\(/.test(readFileSync(join(ROOT, path), 'utf8')),
+    );
+    expect(bounded.length).toBeGreaterThan(5);
+    expect(bounded.filter((path) => !patterns.some((pattern) => path.includes(pattern)))).toEqual([]);
   });
 });
 
