@@ -7,6 +7,7 @@ export const traces: PageDefinition = {
   icon: 'traces',
   load: () => import('./projects-page'),
   views: [
+    { path: '/traces/all', load: () => import('./all-runs-page') },
     { path: '/traces/$projectId', load: () => import('./project-page') },
     { path: '/traces/$projectId/$traceId', load: () => import('./trace-page') },
     { path: '/traces/$projectId/$traceId/$runId', load: () => import('./trace-page') },

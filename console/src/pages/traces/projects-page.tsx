@@ -1,4 +1,6 @@
+import { Link } from '@tanstack/react-router';
 import { useUrlState } from '../../app/url-state';
+import { buttonClass } from '../../ui/button';
 import { dollarsCell, shortCell } from '../../ui/cells';
 import { columnsOf, DataTable } from '../../ui/data-table';
 import { Empty, Loaded } from '../../ui/feedback';
@@ -61,7 +63,16 @@ export default function ProjectsPage() {
   const [{ name }, change] = useUrlState();
   const list = usePaged(['traces', 'projects', 'list', name], (offset) => listProjects(name, offset));
   return (
-    <Page title="Traces" fills call={{ method: 'GET', path: '/api/v1/sessions?include_stats=true' }}>
+    <Page
+      title="Traces"
+      fills
+      actions={
+        <Link to="/traces/all" className={buttonClass('plain', true)}>
+          Runs of all projects
+        </Link>
+      }
+      call={{ method: 'GET', path: '/api/v1/sessions?include_stats=true' }}
+    >
       <Filters>
         <TextFilter label="Find a project by its name" value={name} onChange={(value) => change({ name: value })} />
       </Filters>

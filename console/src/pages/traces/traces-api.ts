@@ -40,6 +40,8 @@ export interface Stats extends Usage {
 export interface TracedRun extends Usage {
   id: string;
   trace_id: string;
+  /** Id of its project. */
+  session_id: string;
   name: string;
   run_type: string;
   status: string;
@@ -93,6 +95,7 @@ export interface RunSelection {
 const LISTED = [
   'id',
   'trace_id',
+  'session_id',
   'name',
   'run_type',
   'status',
@@ -119,12 +122,19 @@ const IN_TREE = [
   'total_cost',
 ];
 
-/** Every project by name, for menus. */
+/** Every project by name. */
 export const projectsQuery = () =>
   queryOptions({
     queryKey: ['traces', 'projects'],
-    queryFn: async () =>
-      (await getPage<Project>('/api/v1/sessions', { limit: PAGE_SIZE, sort_by: 'name', sort_by_desc: false })).items,
+    queryFn: async () => {
+      const projects: Project[] = [];
+      for (;;) {
+        const page = { limit: PAGE_SIZE, offset: projects.length, sort_by: 'name', sort_by_desc: false };
+        const { items, total } = await getPage<Project>('/api/v1/sessions', page);
+        projects.push(...items);
+        if (items.length === 0 || projects.length >= total) return projects;
+      }
+    },
     staleTime: 10_000,
   });
 
