@@ -5,8 +5,9 @@ import { ConsoleBrowser, seriousFindings, takePicture } from '../support/console
 import { type Gantry, startGantry } from '../support/gantry';
 import { waitFor } from '../support/wait-for';
 
-/** Global of the page. */
+/** Globals of the page. */
 declare const document: { documentElement: { scrollWidth: number } };
+declare const navigator: { clipboard: { readText: () => Promise<string> } };
 
 /** The examples, and a graph in a graph. */
 const GRAPHS = join(__dirname, '..', 'support', 'graphs', 'console.json');
@@ -73,6 +74,16 @@ describeInBrowser('the console', () => {
     await waitFor('the thread in the address', async () => page.url().includes('thread='));
     expect(await seriousFindings(page)).toEqual([]);
     await takePicture(page, 'playground');
+    await page.getByRole('button', { name: /^Events/ }).click();
+    const events = page.getByRole('complementary', { name: 'Events' });
+    for (const mode of ['updates', 'tasks']) {
+      await events.getByLabel('Stream mode').selectOption(mode);
+      await events.getByRole('listitem').first().waitFor();
+    }
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Share' }).click();
+    await waitFor('the link', async () => (await page.evaluate(() => navigator.clipboard.readText())) === page.url());
     await page.reload();
     await page.getByText(/Here is what I found/).waitFor();
     expect(await messagesIn(page).count()).toBe(3);

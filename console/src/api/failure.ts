@@ -31,10 +31,20 @@ function parse(text: string): { detail?: string; message?: string; code?: string
   }
 }
 
-/** Message of any error: the server's own if there is one, also for errors that the SDK's client throws. */
+/** The refusal that caused an error, also one of the SDK's client, which has the answer in its message. */
+export function failureOf(error: unknown): ApiFailure | undefined {
+  if (error instanceof ApiFailure) return error;
+  const answer = error instanceof Error ? /^HTTP (\d+): ([\s\S]*)$/.exec(error.message) : null;
+  if (!answer) return undefined;
+  const [, status, text] = answer;
+  const said = parse(text);
+  return new ApiFailure(Number(status), said?.code, said?.detail ?? said?.message ?? text, undefined);
+}
+
+/** Message of any error: the server's own if there is one. */
 export function messageOf(error: unknown): string {
+  const failure = failureOf(error);
+  if (failure) return failure.message;
   if (!(error instanceof Error)) return typeof error === 'string' ? error : JSON.stringify(error);
-  const body = /^HTTP \d+: ([\s\S]*)$/.exec(error.message)?.[1];
-  const said = body === undefined ? undefined : parse(body);
-  return said?.detail ?? said?.message ?? body ?? error.message;
+  return error.message;
 }

@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
-import { ApiFailure, messageOf } from '../api/failure';
+import { failureOf, messageOf } from '../api/failure';
 import { Button } from './button';
 import { Icon, type IconName } from './icons';
 
 /** The server's error message in the place of the content. */
 export function ErrorBox({ error, retry }: { error: unknown; retry?: () => void }) {
-  const failure = error instanceof ApiFailure ? error : undefined;
+  const failure = failureOf(error);
   return (
     <div role="alert" className="flex items-start gap-3 rounded-lg border border-bad/40 bg-bad-soft px-4 py-3 text-bad">
       <Icon name="warning" className="mt-0.5" />

@@ -49,7 +49,14 @@ export function Page({ title, parent, beside, actions, call, temporal, children,
           {call && <ApiCall call={call} />}
         </div>
       </header>
-      <div className={`min-h-0 flex-1 ${fills ? 'flex flex-col' : 'overflow-auto px-4 py-4 sm:px-6'}`}>{children}</div>
+      {fills ? (
+        <div className="flex min-h-0 flex-1 flex-col">{children}</div>
+      ) : (
+        // In the order of the keyboard, so that a page without any control can be scrolled.
+        <div tabIndex={0} className="min-h-0 flex-1 overflow-auto px-4 py-4 sm:px-6">
+          {children}
+        </div>
+      )}
     </div>
   );
 }

@@ -200,7 +200,11 @@ export default function CronPage() {
                   columns={COLUMNS as never}
                   rowId={({ scheduled_at: at, run_id: run, trigger }) => `${at} ${run} ${trigger}`}
                   onEnd={runs.more}
-                  empty={<Empty icon="runs" title="It has not run yet" />}
+                  empty={
+                    <Empty icon="runs" title="It has not run yet">
+                      It runs at the times above; “Trigger” runs it now.
+                    </Empty>
+                  }
                 />
               </div>
             </Section>

@@ -164,7 +164,11 @@ function Days({ id, isLive }: { id: string; isLive: boolean }) {
         columns={columns as never}
         rowId={({ id: each }) => each}
         onEnd={list.more}
-        empty={<Empty icon="exports" title="No day has been planned yet" />}
+        empty={
+          <Empty icon="exports" title="No day has been planned yet">
+            The days appear when the export starts: the limit on exports at once may delay it.
+          </Empty>
+        }
       />
       {open && (
         <PartitionDialog exportId={id} runId={open} onClose={() => change({ day: undefined, file: undefined })} />

@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAssistantOptions } from '../../api/assistant-options';
+import { assistantsQuery } from '../../api/assistants';
 import { API_URL } from '../../app/base';
 import { useUrlState } from '../../app/url-state';
 import { Button } from '../../ui/button';
@@ -20,6 +21,8 @@ function Agents() {
   const card = useQuery(cardQuery(chosen));
   const [text, setText] = useState('');
   const send = useMutation({ mutationFn: () => sendToAgent(chosen, text) });
+  const listed = useQuery(assistantsQuery);
+  if (listed.error) return <ErrorBox error={listed.error} retry={() => void listed.refetch()} />;
   return (
     <div className="grid gap-6 lg:grid-cols-2">
       <div className="space-y-4">

@@ -62,7 +62,11 @@ export function Audit() {
               columns={COLUMNS as never}
               rowId={({ audit_id: id }) => id}
               onEnd={more}
-              empty={<Empty icon="settings" title="No record matches" />}
+              empty={
+                <Empty icon="settings" title="No record matches">
+                  Changes by API keys, users and operators are recorded. Take a filter away to see more of them.
+                </Empty>
+              }
             />
           </div>
         )}

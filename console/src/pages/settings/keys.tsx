@@ -100,7 +100,11 @@ export function Keys() {
           rows={query.data}
           columns={columns as never}
           rowId={({ key_id: id }) => id}
-          empty={<Empty icon="key" title="No keys yet" />}
+          empty={
+            <Empty icon="key" title="No keys yet">
+              “New key” creates one for a tenant; clients send it as X-API-Key.
+            </Empty>
+          }
         />
       </div>
       {isCreating && <KeyDialog onMade={setMade} onClose={() => setCreating(false)} />}

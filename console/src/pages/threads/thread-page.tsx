@@ -28,7 +28,13 @@ function Runs({ threadId }: { threadId: string }) {
   });
   if (runs.isError) return <ErrorBox error={runs.error} />;
   if (!runs.data) return <Loading />;
-  if (runs.data.length === 0) return <Empty icon="runs" title="Nothing has run on this thread" />;
+  if (runs.data.length === 0) {
+    return (
+      <Empty icon="runs" title="Nothing has run on this thread">
+        Continue it in the Playground, or create a run on it by the API.
+      </Empty>
+    );
+  }
   return (
     <ul className="card divide-y divide-line">
       {runs.data.map((run) => (
