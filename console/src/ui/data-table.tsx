@@ -1,11 +1,14 @@
 import { createColumnHelper, tableFeatures, useTable, type ColumnDef } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Link } from '@tanstack/react-router';
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef } from 'react';
 
 const ROW_HEIGHT = 40;
 /** Number of rows below the visible ones at which the next page is requested. */
 const ROWS_AHEAD = 30;
+
+/** Columns of a row: those of a phone on narrow pages. */
+const GRID = '[--grid:var(--narrow)] md:[--grid:var(--wide)]';
 
 interface ColumnMeta {
   /** Width in CSS grid syntax, such as `minmax(8rem, 1fr)`. */
@@ -47,7 +50,6 @@ export function DataTable<Row extends object>({
   total,
 }: Props<Row>) {
   const place = useRef<HTMLDivElement>(null);
-  const table = useTable({ features, columns, data: rows, getRowId: rowId });
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => place.current,
@@ -55,7 +57,11 @@ export function DataTable<Row extends object>({
     overscan: 12,
   });
   const shown = virtual.getVirtualItems();
+  const first = shown.at(0)?.index ?? 0;
   const last = shown.at(-1)?.index ?? -1;
+  // The table models every row that it is given each time the list grows: of a long list, only those that are rendered.
+  const data = useMemo(() => rows.slice(first, last + 1), [rows, first, last]);
+  const table = useTable({ features, columns, data, getRowId: rowId });
   useEffect(() => {
     if (rows.length > 0 && last >= rows.length - ROWS_AHEAD) onEnd?.();
   }, [last, rows.length, onEnd]);
@@ -79,36 +85,49 @@ export function DataTable<Row extends object>({
   };
 
   const core = table.getRowModel().rows;
+  const widths = { '--wide': grid(true), '--narrow': grid(false) } as never;
+  const head = (
+    <div role="rowgroup" className="sticky top-0 z-10 bg-page">
+      {table.getHeaderGroups().map((group) => (
+        <div
+          key={group.id}
+          role="row"
+          className="grid h-8 grid-cols-(--grid) items-center gap-3 border-b border-line px-4 sm:px-6"
+        >
+          {group.headers.map((header, index) => (
+            <div key={header.id} role="columnheader" className={`caps truncate ${cellClass(index)}`}>
+              <table.FlexRender header={header} />
+            </div>
+          ))}
+        </div>
+      ))}
+    </div>
+  );
+  if (rows.length === 0) {
+    return (
+      <div className="min-h-0 flex-1 overflow-auto">
+        <div role="table" aria-label={label} aria-rowcount={1} className={GRID} style={widths}>
+          {head}
+        </div>
+        {empty}
+      </div>
+    );
+  }
   return (
     <div
       ref={place}
       role="table"
       aria-label={label}
       aria-rowcount={(total ?? rows.length) + 1}
-      tabIndex={rows.length === 0 ? undefined : 0}
-      className="min-h-0 flex-1 overflow-auto [--grid:var(--narrow)] md:[--grid:var(--wide)]"
-      style={{ '--wide': grid(true), '--narrow': grid(false) } as never}
+      tabIndex={0}
+      className={`min-h-0 flex-1 overflow-auto ${GRID}`}
+      style={widths}
       onKeyDown={move}
     >
-      <div role="rowgroup" className="sticky top-0 z-10 bg-page">
-        {table.getHeaderGroups().map((group) => (
-          <div
-            key={group.id}
-            role="row"
-            className="grid h-8 grid-cols-(--grid) items-center gap-3 border-b border-line px-4 sm:px-6"
-          >
-            {group.headers.map((header, index) => (
-              <div key={header.id} role="columnheader" className={`caps truncate ${cellClass(index)}`}>
-                <table.FlexRender header={header} />
-              </div>
-            ))}
-          </div>
-        ))}
-      </div>
-      {rows.length === 0 && empty}
+      {head}
       <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
         {shown.map(({ index, start }) => {
-          const row = core[index];
+          const row = core[index - first];
           const link = linkOf?.(row.original);
           return (
             <div
