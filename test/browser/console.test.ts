@@ -253,6 +253,26 @@ describeInBrowser('the console', () => {
     await expect(client.threads.get(copy)).rejects.toThrow(/404/);
   });
 
+  it('Threads: shows the text of a model without HTML, pictures of other hosts and scripts', async () => {
+    const id = await threadAfter('agent', { messages: [{ role: 'user', content: 'Hello there' }] });
+    const content =
+      '<img src="http://other.test/a.png" onerror="document.title = 1"><script>document.title = 2</script> **bold** ' +
+      '![a picture](http://other.test/b.png) [a site](https://other.test/c) [a trick](javascript:document.title=3)';
+    await gantry.client().threads.updateState(id, { values: { messages: [{ type: 'ai', content }] } });
+    const page = await browser.open('about:blank');
+    const hosts = new Set<string>();
+    page.on('request', (request) => hosts.add(new URL(request.url()).host));
+    await page.goto(`${gantry.url}/console/threads/${id}`);
+    const text = page.locator('.markdown').filter({ hasText: 'bold' });
+    await text.locator('strong').getByText('bold').waitFor();
+    expect(await text.locator('img, script, iframe, [onerror]').count()).toBe(0);
+    await text.getByText('[picture: a picture]').waitFor();
+    const link = text.getByRole('link', { name: 'a site (other.test)' });
+    expect(await link.getAttribute('rel')).toBe('noopener noreferrer nofollow');
+    expect(await page.locator('a[href^="javascript:"]').count()).toBe(0);
+    expect([...hosts]).toEqual([new URL(gantry.url).host]);
+  });
+
   it('Runs: finds a failed one by filters in the address, shows its steps, and cancels a running one', async () => {
     const client = gantry.client();
     const { thread_id } = await client.threads.create();
