@@ -125,3 +125,33 @@ export function processorSecondsBelow(root, nameOf) {
 
 /** @param {number} value */
 export const ms = (value) => `${value < 100 ? value.toFixed(1) : Math.round(value)} ms`;
+
+/**
+ * Figures of one measurement: operations per second, latencies in milliseconds, a duration in seconds, memory in megabytes.
+ * @typedef {{ perSecond?: number, p50?: number, p99?: number, seconds?: number, megabytes?: number }} Figures
+ */
+
+/** @type {{ [name in keyof Figures]-?: (value: number) => string }} */
+const FORMATS = {
+  perSecond: (value) => `${value < 200 ? value.toFixed(1) : Math.round(value)}/s`,
+  p50: (value) => `p50 ${ms(value)}`,
+  p99: (value) => `p99 ${ms(value)}`,
+  seconds: (value) => `${value.toFixed(1)} s`,
+  megabytes: (value) => `${Math.round(value)} MB`,
+};
+
+/**
+ * The median of each figure over all rounds; of several rounds, also the range of the first figure.
+ * @param {Figures[]} rounds with the same figures in each
+ */
+export function formatFigures(rounds) {
+  const names = Object.keys(FORMATS).filter((name) => name in rounds[0]);
+  const parts = names.map((name, index) => {
+    const values = rounds.map((figures) => figures[name]);
+    const median = FORMATS[name](percentile(values, 0.5));
+    if (index > 0 || rounds.length === 1) return median;
+    const bare = (/** @type {number} */ value) => FORMATS[name](value).replace(/^p\d+ |\/s$| \S+$/g, '');
+    return `${median} (${bare(Math.min(...values))} to ${bare(Math.max(...values))})`;
+  });
+  return parts.join(', ');
+}

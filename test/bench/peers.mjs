@@ -1,6 +1,7 @@
 // The same load on Gantry and on other servers of the same API, one after the other on this machine: one table.
 //   node test/bench/peers.mjs            the full table
 //   node test/bench/peers.mjs --quick    a tenth of it
+//   node test/bench/peers.mjs --rounds 3 the median of three rounds, with the range of the first figure
 //   node test/bench/peers.mjs --only gantry --only aegra   some of them: gantry, gantry-python, langgraph, langgraphjs, aegra
 //
 // Gantry is started whole, as by `npm run bench`: with the graphs in TypeScript, and with the same in Python, in the environment
@@ -9,6 +10,7 @@
 //   GANTRY_BENCH_LANGGRAPHJS       node_modules/@langchain/langgraph-cli (npm): `langgraphjs dev`, all in memory
 //   GANTRY_BENCH_AEGRA_PYTHON      a Python (3.12 or later) with aegra-api; it gets a Postgres of its own, started with
 //                                  the binaries and settings of Gantry's; it runs without Redis, as it does by default
+// GANTRY_TRACING=off measures Gantry without tracing, which the other servers don't do either.
 // The in-memory servers run at once as many runs as the load asks for; by default that would be 1 and 10.
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -24,6 +26,7 @@ import { postgresPart } from '../../scripts/services/postgres.mjs';
 import { sayTo } from '../../scripts/services/progress.mjs';
 import { Supervisor } from '../../scripts/services/supervisor.mjs';
 import { withGantry } from './gantry.mjs';
+import { formatFigures, memoryMb } from './measure.mjs';
 import { measurements, warmUp } from './runs.mjs';
 
 const HOST = '127.0.0.1';
@@ -221,16 +224,17 @@ const gantryPython = {
     }),
 };
 
-/** Memory of the worker's largest graph process. @param {number} worker id of its process */
+/** Resident memory of the worker's largest graph process, in MB. @param {number} worker id of its process */
 function graphProcessMemory(worker) {
   const children = readFileSync(`/proc/${worker}/task/${worker}/children`, 'utf8').split(' ').filter(Boolean);
-  const resident = (/** @type {string} */ pid) =>
-    Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
-  return `${Math.round(Math.max(...children.map(resident)) / 1024)} MB`;
+  return Math.max(...children.map((pid) => memoryMb(Number(pid))));
 }
 
-/** @param {Server} server @param {number} scale @returns {Promise<Map<string, string>>} figures by what they measure */
-async function figuresOf({ name, serve }, scale) {
+/** @typedef {Map<string, import('./measure.mjs').Figures>} Round figures of one round by what they measure */
+
+/** @param {Server} server @param {number} scale @returns {Promise<Round>} */
+async function measureRound({ name, serve }, scale) {
+  /** @type {Round} */
   const figures = new Map();
   /**
    * A figure that a server can't give is reported as such; the others are still measured.
@@ -241,12 +245,15 @@ async function figuresOf({ name, serve }, scale) {
   try {
     const since = performance.now();
     await serve(async (api, worker) => {
-      figures.set('start', `${((performance.now() - since) / 1000).toFixed(1)} s`);
+      figures.set('start', { seconds: (performance.now() - since) / 1000 });
       await warmUp(api, scale);
       for (const { what, measure } of measurements(api, scale)) {
-        figures.set(what, await measure().catch((error) => warn(what, error)));
+        const measured = await measure().catch((error) => warn(what, error));
+        if (measured) figures.set(what, measured);
       }
-      if (worker !== undefined) figures.set('a graph process, resident', graphProcessMemory(worker));
+      if (worker !== undefined) {
+        figures.set('a graph process, resident', { megabytes: graphProcessMemory(worker) });
+      }
     });
   } catch (error) {
     warn('start', error);
@@ -255,7 +262,11 @@ async function figuresOf({ name, serve }, scale) {
 }
 
 const { values } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, only: { type: 'string', multiple: true } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '1' },
+    only: { type: 'string', multiple: true },
+  },
 });
 const {
   GANTRY_BENCH_LANGGRAPH_PYTHON: langgraphPython,
@@ -277,15 +288,22 @@ const scale = values.quick ? 0.1 : 1;
 const chosen = Object.entries(servers).flatMap(([key, server]) =>
   server && (values.only === undefined || values.only.includes(key)) ? [server] : [],
 );
-const columns = [];
-for (const server of chosen) columns.push(await figuresOf(server, scale));
+/** @type {Round[][]} rounds of each server; they take turns, so that a slow hour of the machine concerns all of them */
+const measured = chosen.map(() => []);
+for (let round = 0; round < Number(values.rounds); round++) {
+  for (const [index, server] of chosen.entries()) measured[index].push(await measureRound(server, scale));
+}
 
 console.log(
   `\n${cpus().length} cores, Node ${process.version}, load and servers on this machine, one server at a time\n`,
 );
 for (const { name, about } of chosen) console.log(`- ${name}: ${about}`);
-const whats = new Set(columns.flatMap((figures) => [...figures.keys()]));
-const rows = [...whats].map((what) => [what, ...columns.map((figures) => figures.get(what) ?? '–')]);
+const whats = new Set(measured.flat().flatMap((round) => [...round.keys()]));
+const cellOf = (/** @type {Round[]} */ rounds, /** @type {string} */ what) => {
+  const known = rounds.flatMap((round) => round.get(what) ?? []);
+  return known.length === 0 ? '–' : formatFigures(known);
+};
+const rows = [...whats].map((what) => [what, ...measured.map((rounds) => cellOf(rounds, what))]);
 const table = [['what', ...chosen.map(({ name }) => name)], ...rows];
 const widths = table[0].map((_, column) => Math.max(...table.map((cells) => cells[column].length)));
 table.splice(

@@ -1,7 +1,7 @@
 // Latency and throughput of runs, through the public SDK and over HTTP as clients use it.
 import { Client } from '@langchain/langgraph-sdk';
 import pg from 'pg';
-import { load, ms, percentile } from './measure.mjs';
+import { formatFigures, load, percentile } from './measure.mjs';
 
 const { Pool } = pg;
 
@@ -55,7 +55,7 @@ async function countMessages(api) {
  * Figures that any server of the public API can give, so that several servers can be compared.
  * @param {string} api
  * @param {number} scale 1 for the full table, less for a quick look
- * @returns {Generator<{ what: string, measure: () => Promise<string> }>} to be measured in their order
+ * @returns {Generator<{ what: string, measure: () => Promise<import('./measure.mjs').Figures> }>} to be measured in their order
  */
 export function* measurements(api, scale) {
   const times = (/** @type {number} */ count, least = 5) => Math.max(least, Math.round(count * scale));
@@ -72,23 +72,20 @@ export function* measurements(api, scale) {
     what: 'stateless wait, one node, alone',
     measure: async () => {
       const { p50, p99 } = await loadAt(100, 1, () => wait(api, ONE_NODE));
-      return `p50 ${ms(p50)}, p99 ${ms(p99)}`;
+      return { p50, p99 };
     },
   };
   yield {
     what: 'stateless wait, ten nodes, alone',
     measure: async () => {
       const { p50, p99 } = await loadAt(50, 1, () => wait(api, TEN_NODES));
-      return `p50 ${ms(p50)}, p99 ${ms(p99)}`;
+      return { p50, p99 };
     },
   };
   for (const concurrency of [1, 16, 64]) {
     yield {
       what: `stateless waits at ${concurrency}`,
-      measure: async () => {
-        const { perSecond, p50, p99 } = await loadAt(concurrency * 6 + 40, concurrency, () => wait(api, ONE_NODE));
-        return `${perSecond.toFixed(1)}/s (p50 ${ms(p50)}, p99 ${ms(p99)})`;
-      },
+      measure: () => loadAt(concurrency * 6 + 40, concurrency, () => wait(api, ONE_NODE)),
     };
   }
   for (const concurrency of [1, 16, 64]) {
@@ -99,10 +96,7 @@ export function* measurements(api, scale) {
         /** @type {string[]} */
         const threads = [];
         while (threads.length < count) threads.push((await client.threads.create()).thread_id);
-        const { perSecond, p50, p99 } = await load(count, concurrency, (index) =>
-          wait(`${api}/threads/${threads[index]}`, ONE_NODE),
-        );
-        return `${perSecond.toFixed(1)}/s (p50 ${ms(p50)}, p99 ${ms(p99)})`;
+        return load(count, concurrency, (index) => wait(`${api}/threads/${threads[index]}`, ONE_NODE));
       },
     };
   }
@@ -115,7 +109,7 @@ export function* measurements(api, scale) {
         await loadAt(concurrency === 1 ? 30 : 128, concurrency, async () => {
           firsts.push(await timeToFirstEvent(api, { ...ONE_NODE, stream_mode: 'values' }));
         });
-        return `p50 ${ms(percentile(firsts, 0.5))}, p99 ${ms(percentile(firsts, 0.99))}`;
+        return { p50: percentile(firsts, 0.5), p99: percentile(firsts, 0.99) };
       },
     };
   }
@@ -129,7 +123,7 @@ export function* measurements(api, scale) {
           counts.push(await countMessages(api));
         });
         const each = counts.reduce((sum, count) => sum + count, 0) / counts.length;
-        return `${(each * perSecond).toFixed(0)}/s`;
+        return { perSecond: each * perSecond };
       },
     };
   }
@@ -138,7 +132,7 @@ export function* measurements(api, scale) {
     what: 'threads created at 16',
     measure: async () => {
       const { perSecond } = await loadAt(4_000, 16, async () => (await post(`${api}/threads`, {})).json());
-      return `${perSecond.toFixed(0)}/s`;
+      return { perSecond };
     },
   };
   yield {
@@ -151,7 +145,7 @@ export function* measurements(api, scale) {
         const { values } = await response.json();
         if (values?.done?.length !== 10) throw new Error(`A state of ${response.status}: ${JSON.stringify(values)}`);
       });
-      return `${perSecond.toFixed(0)}/s (p50 ${ms(p50)})`;
+      return { perSecond, p50 };
     },
   };
 
@@ -171,7 +165,7 @@ export function* measurements(api, scale) {
       const { turn } = await wait(`${api}/threads/${thread_id}`, body);
       if (turn !== checkpoints) throw new Error(`The run took ${turn} steps`);
       long = thread_id;
-      return `${((performance.now() - begun) / 1000).toFixed(1)} s`;
+      return { seconds: (performance.now() - begun) / 1000 };
     },
   };
   yield {
@@ -183,7 +177,7 @@ export function* measurements(api, scale) {
         const { length } = await client.threads.getHistory(thread, { limit: checkpoints });
         if (length !== checkpoints) throw new Error(`The history has ${length} checkpoints`);
       });
-      return `p50 ${ms(p50)}, p99 ${ms(p99)}`;
+      return { p50, p99 };
     },
   };
 }
@@ -244,7 +238,7 @@ async function sleepers(postgres, api, count) {
  */
 export async function* benchRuns(api, scale) {
   await warmUp(api, scale);
-  for (const { what, measure } of measurements(api, scale)) yield [what, await measure()];
+  for (const { what, measure } of measurements(api, scale)) yield [what, formatFigures([await measure()])];
 }
 
 /**
