@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RunnableLambda } from '@langchain/core/runnables';
 import type { LangChainTracer } from '@langchain/core/tracers/tracer_langchain';
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
@@ -106,6 +107,24 @@ describe('RunTracer', () => {
       await tracer.flush();
     }
     expect(uploads.filter(({ path }) => path.includes('/runs')).map(({ key }) => key)).toEqual(['first', 'second']);
+  });
+
+  it('collects what many runs do at once into few uploads, without being asked to flush', async () => {
+    uploads = [];
+    const ids = Array.from(
+      { length: 60 },
+      (_, index) => `00000000-0000-7000-8000-0000000001${String(index).padStart(2, '0')}`,
+    );
+    const callback = tracer.callback(RUN);
+    await Promise.all(ids.map((id) => callback.handleChainStart(chain, {}, id)));
+    await Promise.all(ids.map((id) => callback.handleChainEnd({}, id)));
+    const uploaded = () =>
+      uploads
+        .filter(({ path }) => path === '/runs/batch')
+        .flatMap(({ body }) => (JSON.parse(body) as { post: { id: string; end_time?: number }[] }).post);
+    while (uploaded().length < ids.length) await sleep(20);
+    expect(uploaded().map(({ id }) => id)).toEqual(ids);
+    expect(uploads.length).toBeLessThan(10);
   });
 
   describe('of a graph with functions that are traced individually', () => {

@@ -9,6 +9,11 @@ import type { ExecuteRequest, TraceRequest, TracingSettings } from './protocol';
 /** Place of a run in its trace: start and id of each run from the trace's first one down to it. */
 const TRACE_POSITION = /^(?:\d{8}T\d{12}Z[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?:\.|$))+(?<!\.)$/i;
 
+/** Longest time for which runs are collected for one upload. */
+const COLLECT_MS = 250;
+/** Number of starts and ends of runs after which an upload begins before that, and that it may have at most. */
+const COLLECT_OPERATIONS = 1_000;
+
 type TracedRun = Pick<ExecuteRequest, 'tenantId' | 'graphId' | 'traceKey' | 'headers'>;
 
 /** Sends the server's own runs to its own trace API, by the public client: one project per graph. */
@@ -46,7 +51,7 @@ export class RunTracer {
 
   /** Sends queued data, for a thread that ends. */
   async flush(): Promise<void> {
-    await Promise.all([...this.clients.values()].map((client) => client.awaitPendingTraceBatches()));
+    await Promise.all([...this.clients.values()].map((client) => client.awaitUploads()));
   }
 
   private client(tenantId: string, traceKey: string | undefined): TraceClient {
@@ -64,18 +69,53 @@ export class RunTracer {
   }
 }
 
+/**
+ * Uploads what is queued at a fixed interval. The library would start a timer for each operation and, if several come at once, upload
+ * after each of them: with many runs at once, dozens of small uploads per second.
+ */
 class TraceClient extends JsonBatchClient {
+  private timer: NodeJS.Timeout | undefined;
+  private collected = 0;
+  private readonly uploads = new Set<Promise<void>>();
+
+  constructor(config: ConstructorParameters<typeof JsonBatchClient>[0]) {
+    super({ ...config, manualFlushMode: true, batchSizeLimit: COLLECT_OPERATIONS });
+  }
+
   /** Uploads with the newest run's key from now on: those of earlier runs expire before it. */
   renewed(traceKey: string | undefined): this {
     return Object.assign(this, { apiKey: traceKey ?? 'none' });
   }
 
-  override createRun(...[run, options]: Parameters<Client['createRun']>): Promise<void> {
-    return super.createRun(withoutRuntime(run), options);
+  override async createRun(...[run, options]: Parameters<Client['createRun']>): Promise<void> {
+    await super.createRun(withoutRuntime(run), options);
+    this.scheduleUpload();
   }
 
-  override updateRun(...[id, run, options]: Parameters<Client['updateRun']>): Promise<void> {
-    return super.updateRun(id, withoutRuntime(run), options);
+  override async updateRun(...[id, run, options]: Parameters<Client['updateRun']>): Promise<void> {
+    await super.updateRun(id, withoutRuntime(run), options);
+    this.scheduleUpload();
+  }
+
+  /** Resolves when all runs that have been queued are uploaded. */
+  async awaitUploads(): Promise<void> {
+    this.upload();
+    while (this.uploads.size > 0) await Promise.all(this.uploads);
+  }
+
+  private scheduleUpload(): void {
+    this.collected += 1;
+    if (this.collected >= COLLECT_OPERATIONS) this.upload();
+    else this.timer ??= setTimeout(() => this.upload(), COLLECT_MS);
+  }
+
+  private upload(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.collected = 0;
+    const upload = this.flush().catch((error: unknown) => console.warn('Traces were not uploaded:', error));
+    this.uploads.add(upload);
+    void upload.finally(() => this.uploads.delete(upload));
   }
 }
 
