@@ -125,7 +125,12 @@ export class FeedbackRepository {
 
   /** Updates the summaries of the runs; runs without feedback are not changed. */
   async refreshStats(manager: EntityManager, tenantId: TenantId, runIds: string[]): Promise<void> {
-    await manager.query(REFRESH_STATS, [tenantId, runIds]);
+    const found = await manager.query<{ run_id: string }[]>(
+      'SELECT DISTINCT run_id FROM trace_feedback WHERE tenant_id = $1 AND run_id = ANY ($2::uuid[])',
+      [tenantId, runIds],
+    );
+    // Most runs have none, and to plan the update takes longer than to find that out.
+    if (found.length > 0) await manager.query(REFRESH_STATS, [tenantId, found.map((row) => row.run_id)]);
   }
 
   async findFeedback(tenantId: TenantId, feedbackId: string): Promise<FeedbackRow | undefined> {

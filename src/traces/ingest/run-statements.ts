@@ -135,7 +135,10 @@ export const INSERT_RUNS = `
   SELECT $1::uuid, v.run_id, v.project_id, v.start_time, v.merge_ranks, ${STATUS('v.error', 'v.end_time')}, ${typed}
   FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], ${unnested}) AS v (${V_COLUMNS})`;
 
-/** The columns are followed by the replaced fields and the current places of the rows. */
+/**
+ * Changes stored runs. Its parameters are those of {@link runParameters}, followed by the replaced fields and the current places of
+ * the rows, and by the range of their start times, by which only the partitions of these days are planned and locked.
+ */
 const CHANGED = FIRST_COLUMN + COLUMNS.length;
 export const UPDATE_RUNS = `
   UPDATE trace_runs r SET
@@ -152,7 +155,8 @@ export const UPDATE_RUNS = `
               $${CHANGED}::text[], $${CHANGED + 1}::uuid[], $${CHANGED + 2}::timestamptz[])
     AS v (${V_COLUMNS}, changed, stored_project_id, stored_start_time)
   WHERE r.tenant_id = $1::uuid AND r.project_id = v.stored_project_id
-    AND r.start_time = v.stored_start_time AND r.run_id = v.run_id`;
+    AND r.start_time = v.stored_start_time AND r.run_id = v.run_id
+    AND r.start_time BETWEEN $${CHANGED + 3}::timestamptz AND $${CHANGED + 4}::timestamptz`;
 
 /** Parameters of a statement, one array for each column. */
 export function runParameters(tenantId: TenantId, runs: NewRun[]): unknown[] {

@@ -112,12 +112,15 @@ export class TraceIngestRepository {
               array_remove(ARRAY[${present.join(', ')}], NULL) AS present
        FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[]) AS v (run_id, project_id, start_time)
        JOIN trace_runs r ON r.tenant_id = $1 AND r.project_id = v.project_id
-         AND r.start_time = v.start_time AND r.run_id = v.run_id`,
+         AND r.start_time = v.start_time AND r.run_id = v.run_id
+         -- So that only the partitions of these days are planned and locked.
+         AND r.start_time BETWEEN $5::timestamptz AND $6::timestamptz`,
       [
         tenantId,
         runs.map(({ runId }) => runId),
         runs.map(({ place }) => place.projectId),
         runs.map(({ place }) => place.startTime),
+        ...rangeOf(runs.map(({ place }) => place.startTime)),
       ],
     );
     return new Map(
@@ -136,6 +139,7 @@ export class TraceIngestRepository {
         slice.map(({ change }) => `,${Object.keys(change).join(',')},`),
         slice.map(({ storedAt }) => storedAt.projectId),
         slice.map(({ storedAt }) => storedAt.startTime),
+        ...rangeOf(slice.map(({ storedAt }) => storedAt.startTime)),
       ]);
     }
   }
@@ -198,6 +202,12 @@ export class TraceIngestRepository {
     );
     return new Map(rows.map((row) => [row.run_id, { traceId: row.trace_id, dottedOrder: row.dotted_order }]));
   }
+}
+
+/** The earliest and the latest of these moments. */
+function rangeOf(moments: Instant[]): [Instant, Instant] {
+  const sorted = [...moments].sort();
+  return [sorted[0], sorted[sorted.length - 1]];
 }
 
 const weigh = ({ change }: NewRun): number => weightOf(change);
