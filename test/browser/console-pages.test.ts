@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser';
-import { ConsoleBrowser, seriousFindings } from '../support/console';
+import { ConsoleBrowser, seriousFindings, takePicture } from '../support/console';
 import { type Gantry, startGantry } from '../support/gantry';
 import { waitFor } from '../support/wait-for';
 import { WebhookReceiver } from '../support/webhook-receiver';
@@ -66,6 +66,17 @@ const WITH_TIMES: PageName[] = [
   ...(['Threads', 'Runs', 'a run', 'Traces', 'a project', 'runs of all projects', 'Exports'] as const),
   ...(['an export', 'Crons', 'a cron', 'Store', 'Webhooks', 'a delivery', 'Interrupt inbox'] as const),
 ];
+/** Pages of which this test makes the pictures for docs/console.md, with the name of the file. */
+const PICTURES: Partial<Record<PageName, string>> = {
+  'a project': 'project',
+  Crons: 'crons',
+  Store: 'store',
+  Webhooks: 'webhooks',
+  Assistants: 'assistants',
+  'A2A and MCP': 'protocols',
+  Settings: 'settings',
+  System: 'system',
+};
 /** Pages without data of a tenant. */
 const PUBLIC: PageName[] = ['System'];
 /** Pages of one thing that is named in the address. */
@@ -228,6 +239,8 @@ describeInBrowser('every page of the console', () => {
       '%s shows its API call by keyboard, times with the exact ones on hover, and fits a phone',
       async (name) => {
         const page = await open(pathOf(name));
+        const picture = PICTURES[name];
+        if (picture) await takePicture(page, picture);
         await showsItsCall(page);
         if (WITH_TIMES.includes(name)) await showsTimes(page);
         await page.setViewportSize({ width: PHONE_WIDTH, height: 844 });
