@@ -127,13 +127,15 @@ export function processorSecondsBelow(root, nameOf) {
 export const ms = (value) => `${value < 100 ? value.toFixed(1) : Math.round(value)} ms`;
 
 /**
- * Figures of one measurement: operations per second, latencies in milliseconds, a duration in seconds, memory in megabytes.
- * @typedef {{ perSecond?: number, p50?: number, p99?: number, seconds?: number, megabytes?: number }} Figures
+ * Figures of one measurement: operations per second, chats at once, latencies in milliseconds, a duration in seconds, memory in
+ * megabytes.
+ * @typedef {{ perSecond?: number, chats?: number, p50?: number, p99?: number, seconds?: number, megabytes?: number }} Figures
  */
 
 /** @type {{ [name in keyof Figures]-?: (value: number) => string }} */
 const FORMATS = {
   perSecond: (value) => `${value < 200 ? value.toFixed(1) : Math.round(value)}/s`,
+  chats: (value) => `${value} chats`,
   p50: (value) => `p50 ${ms(value)}`,
   p99: (value) => `p99 ${ms(value)}`,
   seconds: (value) => `${value.toFixed(1)} s`,

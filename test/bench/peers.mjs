@@ -125,7 +125,9 @@ const pythonVersion = (python, name) =>
     encoding: 'utf8',
   }).trim();
 
-const pythonGraphs = Object.fromEntries(['loop', 'pipeline', 'tokens'].map((id) => [id, `${PYTHON_GRAPHS}:${id}`]));
+const pythonGraphs = Object.fromEntries(
+  ['loop', 'pipeline', 'tokens', 'chat'].map((id) => [id, `${PYTHON_GRAPHS}:${id}`]),
+);
 
 /** @param {string} python @returns {Server} */
 const langgraphDev = (python) => ({

@@ -1,6 +1,7 @@
 // Latency and throughput of runs, through the public SDK and over HTTP as clients use it.
 import { Client } from '@langchain/langgraph-sdk';
 import pg from 'pg';
+import { chatLoad } from './chat-load.mjs';
 import { formatFigures, load, percentile } from './measure.mjs';
 
 const { Pool } = pg;
@@ -127,6 +128,7 @@ export function* measurements(api, scale) {
       },
     };
   }
+  yield { what: 'chats at once, a token every 20 ms', measure: () => chatLoad(api) };
   // Plain requests: the SDK takes as much of the cores for a thread as the server, and asks once for equal reads under way.
   yield {
     what: 'threads created at 16',

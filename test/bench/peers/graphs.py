@@ -55,12 +55,14 @@ loop = (
 )
 
 
-class InstantModel(BaseChatModel):
-    """A model that takes no time: what is measured is the way of its tokens."""
+class PacedModel(BaseChatModel):
+    """A model that pauses between its tokens; without pauses, only their transport is measured."""
+
+    pause_s: float = 0
 
     @property
     def _llm_type(self) -> str:
-        return "instant"
+        return "paced"
 
     def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
         return ChatResult(generations=[ChatGeneration(message=AIMessage(id="answer", content="".join(TOKENS)))])
@@ -69,19 +71,22 @@ class InstantModel(BaseChatModel):
         self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **_: Any
     ) -> AsyncIterator[ChatGenerationChunk]:
         for token in TOKENS:
+            if self.pause_s:
+                await asyncio.sleep(self.pause_s)
             chunk = ChatGenerationChunk(message=AIMessageChunk(id="answer", content=token))
             if run_manager:
                 await run_manager.on_llm_new_token(token, chunk=chunk)
             yield chunk
 
 
-model = InstantModel()
+def answering(name: str, pause_s: float):
+    model = PacedModel(pause_s=pause_s)
+
+    async def say(state: MessagesState) -> dict[str, list[BaseMessage]]:
+        return {"messages": [await model.ainvoke(state["messages"])]}
+
+    return StateGraph(MessagesState).add_node("say", say).add_edge(START, "say").add_edge("say", END).compile(name=name)
 
 
-async def say(state: MessagesState) -> dict[str, list[BaseMessage]]:
-    return {"messages": [await model.ainvoke(state["messages"])]}
-
-
-tokens = (
-    StateGraph(MessagesState).add_node("say", say).add_edge(START, "say").add_edge("say", END).compile(name="tokens")
-)
+tokens = answering("tokens", 0)
+chat = answering("chat", 0.02)
