@@ -5,7 +5,8 @@ import { EagerStarts } from './eager-starts';
 import { EagerWorkflows } from './eager-workflows';
 import { RunExecutor } from './run-executor';
 
-const EAGER_STARTS = 8;
+/** With fewer, a run waits longer for its first event; with more, a batch delays another tenant's run (docs/decisions/fairness.md). */
+const EAGER_STARTS = 16;
 /** Limit for each tenant, whatever the others have. */
 const EAGER_STARTS_OF_TENANT = 2;
 const EAGER_START_MS = 1_000;
