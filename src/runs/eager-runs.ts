@@ -5,7 +5,7 @@ import { EagerStarts } from './eager-starts';
 import { EagerWorkflows } from './eager-workflows';
 import { RunExecutor } from './run-executor';
 
-/** With fewer, a run waits longer for its first event; with more, a batch delays another tenant's run (docs/decisions/fairness.md). */
+/** Limit for all tenants: with fewer, first events come later; with more, a batch delays other tenants (docs/decisions/fairness.md). */
 const EAGER_STARTS = 16;
 /** Limit for each tenant, whatever the others have. */
 const EAGER_STARTS_OF_TENANT = 2;
