@@ -9,13 +9,16 @@ const TOKENS = 200;
 
 /** The library's model for tests ignores its pause when it is given its tokens. */
 class PacedModel extends FakeStreamingChatModel {
-  constructor(private readonly pauseMs: number) {
+  private readonly pauseMs: number;
+
+  constructor(pauseMs: number) {
     super({
       chunks: Array.from(
         { length: TOKENS },
         (_, index) => new AIMessageChunk({ id: 'answer', content: `word-${index} ` }),
       ),
     });
+    this.pauseMs = pauseMs;
   }
 
   override async *_streamResponseChunks(
