@@ -1,6 +1,7 @@
 // How many chats a server keeps up with: answers of 200 tokens, 20 ms apart, that begin one after the other.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { percentile } from './measure.mjs';
+import { post } from './post.mjs';
 
 const TOKENS = 200;
 const ANSWER_MS = 20 * TOKENS;
@@ -16,16 +17,8 @@ const GAP_MS = 100;
  * @returns {Promise<number[]>} milliseconds between the arrivals of its tokens; those that arrive together are one arrival
  */
 async function gapsOfAnswer(api) {
-  const response = await fetch(`${api}/runs/stream`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      assistant_id: 'chat',
-      input: { messages: [{ role: 'user', content: 'talk' }] },
-      stream_mode: 'messages-tuple',
-    }),
-  });
-  if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
+  const input = { messages: [{ role: 'user', content: 'talk' }] };
+  const response = await post(`${api}/runs/stream`, { assistant_id: 'chat', input, stream_mode: 'messages-tuple' });
   /** @type {number[]} */
   const gaps = [];
   const decoder = new TextDecoder();

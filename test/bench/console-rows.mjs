@@ -1,6 +1,7 @@
 // What the measurements of the console read: runs of a long time, and a large trace.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { post } from './post.mjs';
 
 const RUNS_PER_THREAD = 10;
 
@@ -62,7 +63,7 @@ export async function uploadTrace(api, count) {
   const messages = [{ role: 'user', content: 'What is in the seventh report of this quarter, and who wrote it?' }];
   const root = orderOf(0, trace);
   let agent = { id: trace, order: root };
-  const post = Array.from({ length: count }, (_, index) => {
+  const runs = Array.from({ length: count }, (_, index) => {
     const isRoot = index === 0;
     const isAgent = index % 10 === 1;
     const id = isRoot ? trace : randomUUID();
@@ -87,12 +88,7 @@ export async function uploadTrace(api, count) {
       },
     };
   });
-  const response = await fetch(`${api}/api/v1/runs/batch`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ post, patch: [] }),
-  });
-  if (!response.ok) throw new Error(`${response.status} from the upload of a trace: ${await response.text()}`);
+  await post(`${api}/api/v1/runs/batch`, { post: runs, patch: [] });
   const projects = await (await fetch(`${api}/api/v1/sessions?name=${name}`)).json();
   return { project: projects[0].id, trace };
 }

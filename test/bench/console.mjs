@@ -9,6 +9,7 @@ import { ROOT } from '../../scripts/services/paths.mjs';
 import { insertRuns, uploadTrace } from './console-rows.mjs';
 import { withGantry } from './gantry.mjs';
 import { ms, percentile } from './measure.mjs';
+import { post } from './post.mjs';
 import { wait } from './runs.mjs';
 
 const ROUNDS = Number(process.argv[2] ?? 5);
@@ -183,11 +184,7 @@ async function measureHome({ browser, site }) {
 /** @param {Place} place */
 async function measureRuns({ browser, api, site, postgres }) {
   await wait(api, PACED);
-  const response = await fetch(`${api}/runs/search`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ status: ['success'], limit: 1 }),
-  });
+  const response = await post(`${api}/runs/search`, { status: ['success'], limit: 1 });
   const [{ run_id: ended }] = await response.json();
   await insertRuns(postgres, ended, RUNS);
   const scrolls = await rounds(() =>

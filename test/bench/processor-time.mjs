@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { ROOT } from '../../scripts/services/paths.mjs';
 import { withGantry } from './gantry.mjs';
 import { load, percentile, processorSecondsBelow } from './measure.mjs';
+import { post } from './post.mjs';
 import { ONE_NODE, wait } from './runs.mjs';
 
 const TOKENS = 200;
@@ -18,18 +19,6 @@ const WARM_UP = Number(process.env.BENCH_WARM_UP ?? 200);
 const INPUT = { messages: [{ role: 'user', content: 'talk' }] };
 const [rounds = '3', runs = '96', ...others] = process.argv.slice(2);
 const builds = [ROOT, ...others];
-
-/** @param {string} url @param {unknown} body @param {AbortSignal} [signal] */
-async function post(url, body, signal) {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-    ...(signal && { signal }),
-  });
-  if (!response.ok) throw new Error(`${response.status} from ${url}: ${await response.text()}`);
-  return response;
-}
 
 /** @param {string} text @param {RegExp} frame @param {number} least */
 function expectFrames(text, frame, least) {

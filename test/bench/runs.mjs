@@ -3,6 +3,7 @@ import { Client } from '@langchain/langgraph-sdk';
 import pg from 'pg';
 import { chatLoad } from './chat-load.mjs';
 import { formatFigures, load, percentile } from './measure.mjs';
+import { post } from './post.mjs';
 
 const { Pool } = pg;
 
@@ -12,17 +13,6 @@ const SLEEPERS = 1_000;
 const SLEEP_MS = 5_000;
 const TEN_NODES = { assistant_id: 'pipeline', input: { step_ms: 0 } };
 export const ONE_NODE = { assistant_id: 'loop', input: { turns: 1, turn: 0 } };
-
-/** @param {string} url @param {unknown} body */
-async function post(url, body) {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (!response.ok) throw new Error(`${response.status} from ${url}: ${await response.text()}`);
-  return response;
-}
 
 /** Waits for a run on the thread, or on none. @param {string} base @param {unknown} body */
 export const wait = async (base, body) => (await post(`${base}/runs/wait`, body)).json();
