@@ -7,7 +7,6 @@ import { waitFor } from '../support/wait-for';
 
 /** Globals of the page. */
 declare const document: { documentElement: { scrollWidth: number } };
-declare const navigator: { clipboard: { readText: () => Promise<string> } };
 
 /** The examples, and a graph in a graph. */
 const GRAPHS = join(__dirname, '..', 'support', 'graphs', 'console.json');
@@ -63,103 +62,6 @@ describeInBrowser('the console', () => {
     await page.getByLabel('Message', { exact: true }).fill(text);
     await page.keyboard.press('Enter');
   }
-
-  const messagesIn = (page: Page) => page.getByRole('list', { name: 'Conversation' }).getByRole('listitem');
-
-  it('Playground: streams an answer with a tool call, keeps it in the address, and continues from an edited message', async () => {
-    const page = await open('/playground?assistant=agent');
-    await ask(page, WEATHER);
-    await page.getByRole('button', { name: /get_weather/ }).waitFor();
-    await page.getByText(/Here is what I found/).waitFor();
-    await waitFor('the thread in the address', async () => page.url().includes('thread='));
-    expect(await seriousFindings(page)).toEqual([]);
-    await takePicture(page, 'playground');
-    await page.getByRole('button', { name: /^Events/ }).click();
-    const events = page.getByRole('complementary', { name: 'Events' });
-    for (const mode of ['updates', 'tasks']) {
-      await events.getByLabel('Stream mode').selectOption(mode);
-      await events.getByRole('listitem').first().waitFor();
-    }
-    expect(await seriousFindings(page)).toEqual([]);
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await page.getByRole('button', { name: 'Share' }).click();
-    await waitFor('the link', async () => (await page.evaluate(() => navigator.clipboard.readText())) === page.url());
-    await page.reload();
-    await page.getByText(/Here is what I found/).waitFor();
-    expect(await messagesIn(page).count()).toBe(3);
-
-    await messagesIn(page).first().hover();
-    await page.getByRole('button', { name: 'Edit this message and continue from it' }).first().click();
-    await page.getByLabel('Edited message').fill('What is the weather in Rome?');
-    await page.getByRole('button', { name: 'Send from here' }).click();
-    await page
-      .getByText(/clear in Rome|in Rome\./)
-      .first()
-      .waitFor();
-    await page.getByText('2 / 2').first().waitFor();
-    await page.getByRole('button', { name: 'Earlier branch' }).first().click();
-    await page.getByText(WEATHER).waitFor();
-  });
-
-  it('Playground: stops a run, and answers the question of another one', async () => {
-    const page = await open('/playground?assistant=pipeline');
-    await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
-    await page.getByRole('spinbutton').first().fill('2000');
-    await page.getByRole('button', { name: 'Run', exact: true }).click();
-    await page.getByRole('button', { name: 'Stop' }).click();
-    await waitFor('the run to be stopped', async () => {
-      const [thread] = await gantry.client().threads.search({ metadata: { graph_id: 'pipeline' } });
-      const [run] = thread ? await gantry.client().runs.list(thread.thread_id) : [];
-      return run?.status === 'interrupted';
-    });
-
-    await page.getByLabel('Assistant').selectOption({ label: 'approval' });
-    await page.getByRole('spinbutton').first().fill('70');
-    await page.getByRole('button', { name: 'Run', exact: true }).click();
-    await page.getByRole('region', { name: 'Question' }).getByRole('button', { name: 'Approve' }).click();
-    await page.getByText('"paid $70"').waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-  });
-
-  it('Playground: sends pictures and files, and a second run that interrupts the first', async () => {
-    const page = await open('/playground?assistant=talk');
-    const picture = Buffer.from('iVBORw0KGgo=', 'base64');
-    await page.getByLabel('Files', { exact: true }).setInputFiles([
-      { name: 'dot.png', mimeType: 'image/png', buffer: picture },
-      { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('notes') },
-    ]);
-    await page.getByRole('button', { name: 'Remove notes.txt' }).waitFor();
-    await ask(page, 'What is in these?');
-    await page.getByText('nine ten').waitFor();
-    const client = gantry.client();
-    const [talked] = await client.threads.search({ metadata: { graph_id: 'talk' } });
-    const { values } = await client.threads.getState<{ messages: { content: unknown }[] }>(talked.thread_id);
-    expect(values.messages[0].content).toEqual([
-      { type: 'text', text: 'What is in these?' },
-      { type: 'image_url', image_url: { url: `data:image/png;base64,${picture.toString('base64')}` } },
-      expect.objectContaining({ type: 'file', mime_type: 'text/plain', data: 'bm90ZXM=' }),
-    ]);
-
-    await page.goto(`${gantry.url}/console/playground?assistant=pipeline`);
-    await page.getByRole('button', { name: 'Configuration' }).click();
-    await page.getByLabel('Strategy').selectOption('interrupt');
-    await page.getByRole('spinbutton').first().fill('3000');
-    await page.getByRole('button', { name: 'Run', exact: true }).click();
-    await page.getByRole('button', { name: 'Stop' }).waitFor();
-    await page.getByRole('spinbutton').first().fill('1');
-    await page.getByRole('button', { name: 'Run', exact: true }).click();
-    await waitFor('the second run to interrupt the first', async () => {
-      const threads = await client.threads.search({ metadata: { graph_id: 'pipeline' }, sortBy: 'created_at' });
-      const runs = await client.runs.list(threads[0].thread_id);
-      return runs.map(({ status }) => status).join() === 'success,interrupted';
-    });
-  });
-
-  it('Playground: reports an assistant that does not exist, and selects no other one', async () => {
-    const page = await open('/playground?assistant=nobody');
-    await page.getByText('There is no assistant “nobody”').waitFor();
-    expect(await page.getByLabel('Message', { exact: true }).count()).toBe(0);
-  });
 
   it('Interrupt inbox: shows each question once, oldest first, and works with the keyboard', async () => {
     const first = await threadAfter('approval', { amount: 120 });

@@ -11,12 +11,13 @@ import { JsonView } from '../../ui/json-view';
 import { type ChatMessage, Message, textOf, toolResults } from '../../ui/messages';
 import { notifyError } from '../../ui/toast';
 import { Composer } from './composer';
-import { Events, type StreamEvent } from './events';
-import type { RunOptions } from './settings';
+import { EventCount, Events } from './events';
+import type { RunOptions } from './run-options';
+import { StreamLog, type StreamMode } from './stream-log';
 
 type Values = Record<string, unknown>;
-/** Maximum number of events that the list beside the conversation keeps. */
-const MOST_EVENTS = 500;
+/** Stream modes of every run; others are requested once they are chosen. */
+const BASE_MODES = ['values', 'messages-tuple', 'updates', 'custom', 'tasks'];
 
 interface Props {
   assistantId: string;
@@ -26,25 +27,32 @@ interface Props {
   options: RunOptions;
   onThread: (threadId: string) => void;
   onForked: () => void;
+  /** Branch of the conversation, as the SDK names it. */
+  branch: string | undefined;
+  onBranch: (branch: string | undefined) => void;
+  showsEvents: boolean;
+  onShowEvents: (shows: boolean) => void;
+  modes: readonly StreamMode[];
+  onModes: (modes: StreamMode[]) => void;
 }
 
-export function Chat({ assistantId, threadId, checkpointId, options, onThread, onForked }: Props) {
+export function Chat(props: Props) {
+  const { assistantId, threadId, checkpointId, options, branch, showsEvents, modes } = props;
   const queries = useQueryClient();
   const [editing, setEditing] = useState<{ id: string; text: string }>();
-  const [events, setEvents] = useState<StreamEvent[]>([]);
-  const [showsEvents, setShowsEvents] = useState(false);
+  const [log] = useState(() => new StreamLog());
+  const [refusal, setRefusal] = useState<unknown>();
+  const [queued, setQueued] = useState(0);
   const run = useRef<{ run_id: string; thread_id: string }>(undefined);
   const isStopAsked = useRef(false);
   const cancelRun = useRef<(threadId: string, runId: string) => Promise<void>>(() => Promise.resolve());
   const place = useRef<HTMLDivElement>(null);
-  const note = (name: string) => (data: unknown) =>
-    setEvents((before) => [...before.slice(-MOST_EVENTS), { at: Date.now(), name, data }]);
   const schemas = useQuery(schemasQuery(assistantId));
   const thread = useStream<Values>({
-    client: sdk as never,
+    client: log.client as never,
     assistantId,
     threadId: threadId ?? null,
-    onThreadId: onThread,
+    onThreadId: props.onThread,
     messagesKey: 'messages',
     reconnectOnMount: true,
     throttle: 30,
@@ -54,10 +62,6 @@ export function Chat({ assistantId, threadId, checkpointId, options, onThread, o
       if (isStopAsked.current) void cancelRun.current(created.thread_id, created.run_id);
       isStopAsked.current = false;
     },
-    onUpdateEvent: note('updates'),
-    onCustomEvent: note('custom'),
-    onMetadataEvent: note('metadata'),
-    onTaskEvent: note('tasks'),
     onFinish: () => void queries.invalidateQueries(),
   });
   const cancel = async (threadOfRun: string, runId: string): Promise<void> => {
@@ -75,6 +79,8 @@ export function Chat({ assistantId, threadId, checkpointId, options, onThread, o
     if (open.length === 0) isStopAsked.current = true;
     for (const { run_id } of open) await cancel(threadId!, run_id);
   };
+  const { setBranch } = thread;
+  useEffect(() => setBranch(branch ?? ''), [branch, setBranch]);
   useEffect(() => {
     if (thread.isLoading) return;
     run.current = undefined;
@@ -96,7 +102,9 @@ export function Chat({ assistantId, threadId, checkpointId, options, onThread, o
 
   const runOptions = {
     multitaskStrategy: options.strategy,
-    streamMode: ['values', 'messages-tuple', 'updates', 'custom', 'tasks'] as never,
+    streamMode: [
+      ...new Set([...BASE_MODES, ...modes.map((each) => (each === 'messages' ? 'messages-tuple' : each))]),
+    ] as never,
     streamSubgraphs: true,
     onDisconnect: 'continue' as const,
     streamResumable: true,
@@ -106,7 +114,31 @@ export function Chat({ assistantId, threadId, checkpointId, options, onThread, o
   const from = (checkpoint: string | undefined) =>
     checkpoint ? { checkpoint: { checkpoint_id: checkpoint, checkpoint_ns: '', checkpoint_map: {} } as never } : {};
 
+  /** Creates a run beside the one that is on: the hook would send it only after the end of that one. */
+  const sendAlongside = async (threadOfRun: string, input: unknown): Promise<void> => {
+    try {
+      const { onDisconnect: _, ...payload } = runOptions;
+      const created = await sdk.runs.create(threadOfRun, assistantId, {
+        ...payload,
+        input: input as Values,
+        ...from(checkpointId),
+      } as never);
+      run.current = undefined;
+      setQueued((before) => before + 1);
+      await thread.joinStream(created.run_id).finally(() => setQueued((before) => before - 1));
+    } catch (error) {
+      setRefusal(error);
+    }
+  };
   const send = (input: unknown): void => {
+    setRefusal(undefined);
+    if (branch) props.onBranch(undefined);
+    const isBeside = thread.isLoading && (options.strategy === 'enqueue' || options.strategy === 'reject');
+    if (isBeside && threadId) {
+      void sendAlongside(threadId, input);
+      if (checkpointId) props.onForked();
+      return;
+    }
     void thread.submit(
       input as Values,
       {
@@ -124,12 +156,14 @@ export function Chat({ assistantId, threadId, checkpointId, options, onThread, o
           }),
       } as never,
     );
-    if (checkpointId) onForked();
+    if (checkpointId) props.onForked();
   };
   const resend = (message: ChatMessage, text: string): void => {
     const metadata = thread.getMessagesMetadata(message as never);
     const checkpoint = metadata?.firstSeenState?.parent_checkpoint;
     setEditing(undefined);
+    setRefusal(undefined);
+    if (branch) props.onBranch(undefined);
     void thread.submit(
       { messages: [{ type: 'human', content: text }] } as Values,
       { ...runOptions, checkpoint } as never,
@@ -149,9 +183,9 @@ export function Chat({ assistantId, threadId, checkpointId, options, onThread, o
                 .filter(({ tool_call_id }) => tool_call_id === undefined || !calls.has(tool_call_id))
                 .map((message, index) => {
                   const id = message.id ?? String(index);
-                  const branch = thread.getMessagesMetadata(message as never);
-                  const branches = branch?.branchOptions ?? [];
-                  const branchAt = branches.indexOf(branch?.branch ?? '');
+                  const metadata = thread.getMessagesMetadata(message as never);
+                  const branches = metadata?.branchOptions ?? [];
+                  const branchAt = branches.indexOf(metadata?.branch ?? '');
                   if (editing?.id === id) {
                     return (
                       <li key={id} className="ml-auto w-full max-w-[85%] space-y-2">
@@ -183,14 +217,14 @@ export function Chat({ assistantId, threadId, checkpointId, options, onThread, o
                               className="rotate-180"
                               label="Earlier branch"
                               disabled={branchAt <= 0}
-                              onClick={() => thread.setBranch(branches[branchAt - 1])}
+                              onClick={() => props.onBranch(branches[branchAt - 1])}
                             />
                             {branchAt + 1} / {branches.length}
                             <IconButton
                               icon="right"
                               label="Later branch"
                               disabled={branchAt >= branches.length - 1}
-                              onClick={() => thread.setBranch(branches[branchAt + 1])}
+                              onClick={() => props.onBranch(branches[branchAt + 1])}
                             />
                           </span>
                         )}
@@ -216,6 +250,7 @@ export function Chat({ assistantId, threadId, checkpointId, options, onThread, o
             {thread.isLoading && (
               <p role="status" className="mt-3 flex items-center gap-2 text-xs text-muted">
                 <span className="size-2 animate-pulse-dot rounded-full bg-busy" /> Running
+                {queued > 0 && <span>({queued === 1 ? 'one run is' : `${queued} runs are`} queued)</span>}
               </p>
             )}
             {question && !thread.isLoading && (
@@ -233,10 +268,13 @@ export function Chat({ assistantId, threadId, checkpointId, options, onThread, o
                 />
               </section>
             )}
-            {thread.error != null && (
-              <div className="mt-4">
-                <ErrorBox error={thread.error} />
-              </div>
+            {[thread.error, refusal].map(
+              (error, index) =>
+                error != null && (
+                  <div key={index} className="mt-4">
+                    <ErrorBox error={error} />
+                  </div>
+                ),
             )}
           </div>
         </div>
@@ -253,8 +291,8 @@ export function Chat({ assistantId, threadId, checkpointId, options, onThread, o
           stop={() => void stop()}
           beside={
             <>
-              <Button small look="quiet" onClick={() => setShowsEvents(!showsEvents)} aria-expanded={showsEvents}>
-                Events ({events.length})
+              <Button small look="quiet" onClick={() => props.onShowEvents(!showsEvents)} aria-expanded={showsEvents}>
+                Events (<EventCount log={log} />)
               </Button>
               {threadId && (
                 <Link
@@ -269,7 +307,7 @@ export function Chat({ assistantId, threadId, checkpointId, options, onThread, o
           }
         />
       </div>
-      {showsEvents && <Events events={events} />}
+      {showsEvents && <Events log={log} modes={modes} onModes={props.onModes} />}
     </div>
   );
 }

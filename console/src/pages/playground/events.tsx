@@ -1,11 +1,7 @@
-import { useState } from 'react';
+import { memo } from 'react';
+import { useStore } from '../../app/external-store';
 import { JsonView } from '../../ui/json-view';
-
-export interface StreamEvent {
-  at: number;
-  name: string;
-  data: unknown;
-}
+import { STREAM_MODES, type StreamEvent, type StreamLog, type StreamMode } from './stream-log';
 
 const clock = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
@@ -14,38 +10,87 @@ const clock = new Intl.DateTimeFormat(undefined, {
   fractionalSecondDigits: 3,
   hour12: false,
 });
+/** Modes that repeat what the conversation shows: they are listed only when they are chosen. */
+const SHOWN_BY_CHAT = ['values', 'messages'];
 
-/** Events of a run's stream other than its tokens, as they arrive; each stream mode can be shown alone. */
-export function Events({ events }: { events: StreamEvent[] }) {
-  const [mode, setMode] = useState('');
-  const modes = [...new Set(events.map(({ name }) => name))];
-  const shown = events.filter(({ name }) => mode === '' || name === mode).toReversed();
+/** Number of events so far: a component of its own, so that an event doesn't render the conversation. */
+export function EventCount({ log }: { log: StreamLog }) {
+  return useStore(log.events).total;
+}
+
+const Event = memo(function Event({ event }: { event: StreamEvent }) {
   return (
-    <aside aria-label="Events" className="flex w-96 shrink-0 flex-col border-l border-line bg-side">
-      <div className="flex shrink-0 items-center gap-2 border-b border-line p-2">
-        <select
-          aria-label="Stream mode"
-          className="field h-7 text-xs"
-          value={mode}
-          onChange={({ target }) => setMode(target.value)}
-        >
-          <option value="">All stream modes</option>
-          {modes.map((each) => (
-            <option key={each}>{each}</option>
-          ))}
-        </select>
-      </div>
-      <ol className="min-h-0 flex-1 divide-y divide-line overflow-auto">
-        {shown.map((event, index) => (
-          <li key={shown.length - index} className="px-3 py-2">
-            <p className="flex justify-between text-xs">
-              <span className="font-medium">{event.name}</span>
-              <span className="text-muted tabular-nums">{clock.format(event.at)}</span>
-            </p>
-            <JsonView value={event.data} open={1} />
-          </li>
+    <li className="px-3 py-2">
+      <p className="flex justify-between gap-2 text-xs">
+        <span className="min-w-0 truncate font-medium">{event.name}</span>
+        <span className="shrink-0 text-muted tabular-nums">{clock.format(event.at)}</span>
+      </p>
+      <JsonView value={event.data} open={1} />
+    </li>
+  );
+});
+
+function EventList({ label, events }: { label: string; events: readonly StreamEvent[] }) {
+  return (
+    <section aria-label={label} className="flex min-h-0 min-w-60 flex-1 flex-col">
+      <h2 className="caps shrink-0 border-b border-line px-3 py-1.5">{label}</h2>
+      <ol
+        className="min-h-0 flex-1 divide-y divide-line overflow-auto"
+        tabIndex={0}
+        aria-label={`${label}, newest first`}
+      >
+        {events.toReversed().map((event) => (
+          <Event key={event.seq} event={event} />
         ))}
       </ol>
+      {events.length === 0 && (
+        <p className="p-3 text-xs text-muted">The next run emits the events of this mode here.</p>
+      )}
+    </section>
+  );
+}
+
+interface Props {
+  log: StreamLog;
+  /** Modes that have a list each; without one, all events are in one list. */
+  modes: readonly StreamMode[];
+  onModes: (modes: StreamMode[]) => void;
+}
+
+/** Events of the runs' streams as they arrive: in one list, or with the chosen stream modes side by side. */
+export function Events({ log, modes, onModes }: Props) {
+  const { byMode } = useStore(log.events);
+  const all = [...byMode]
+    .filter(([mode]) => !SHOWN_BY_CHAT.includes(mode))
+    .flatMap(([, events]) => events)
+    .sort((a, b) => a.seq - b.seq);
+  return (
+    <aside
+      aria-label="Events"
+      className={`flex shrink-0 flex-col border-l border-line bg-side ${modes.length > 1 ? 'w-[36rem] max-w-[60%]' : 'w-96'}`}
+    >
+      <div role="group" aria-label="Stream modes" className="flex shrink-0 flex-wrap gap-1.5 border-b border-line p-2">
+        {STREAM_MODES.map((mode) => {
+          const isChosen = modes.includes(mode);
+          return (
+            <button
+              key={mode}
+              type="button"
+              aria-pressed={isChosen}
+              className={`h-6 rounded-full border px-2 text-xs ${isChosen ? 'border-accent bg-accent-soft text-accent' : 'border-strong-line text-soft hover:bg-hover'}`}
+              onClick={() => onModes(isChosen ? modes.filter((each) => each !== mode) : [...modes, mode])}
+            >
+              {mode}
+            </button>
+          );
+        })}
+      </div>
+      <div className="flex min-h-0 flex-1 divide-x divide-line overflow-x-auto">
+        {modes.length === 0 && <EventList label="All events" events={all} />}
+        {modes.map((mode) => (
+          <EventList key={mode} label={mode} events={byMode.get(mode) ?? []} />
+        ))}
+      </div>
     </aside>
   );
 }

@@ -7,13 +7,16 @@ import { Empty, ErrorBox, Loading } from '../../ui/feedback';
 import { Page } from '../../ui/page';
 import { notify } from '../../ui/toast';
 import { Chat } from './chat';
-import { Settings, type RunOptions } from './settings';
+import { useRunOptions } from './run-options';
+import { Settings } from './settings';
+import { STREAM_MODES } from './stream-log';
 
 export default function PlaygroundPage() {
-  const [{ assistant, thread, checkpoint }, setState] = useUrlState();
+  const [{ assistant, thread, checkpoint, branch, settings, events, modes = '' }, setState] = useUrlState();
   const assistants = useQuery(assistantsQuery);
-  const [options, setOptions] = useState<RunOptions>({ strategy: 'enqueue', config: undefined, context: undefined });
-  const [isSettingsOpen, setSettingsOpen] = useState(false);
+  const [options, setOptions] = useRunOptions();
+  const isSettingsOpen = settings === 'open';
+  const chosenModes = STREAM_MODES.filter((each) => modes.split(',').includes(each));
   const [epoch, setEpoch] = useState(0);
   const list = assistants.data ?? [];
   // An unknown assistant in the address is reported, and never replaced by another one.
@@ -22,7 +25,7 @@ export default function PlaygroundPage() {
     : list[0];
 
   const begin = (): void => {
-    setState({ thread: undefined, checkpoint: undefined }, { push: true });
+    setState({ thread: undefined, checkpoint: undefined, branch: undefined }, { push: true });
     setEpoch(epoch + 1);
   };
   const share = async (): Promise<void> => {
@@ -33,6 +36,9 @@ export default function PlaygroundPage() {
     assistant_id: chosen?.assistant_id,
     input: { messages: [{ role: 'user', content: '…' }] },
     stream_mode: ['messages-tuple', 'values'],
+    multitask_strategy: options.strategy,
+    ...(options.config !== undefined && { config: { configurable: options.config } }),
+    ...(options.context !== undefined && { context: options.context }),
   };
   return (
     <Page
@@ -46,7 +52,10 @@ export default function PlaygroundPage() {
             className="field w-auto max-w-56 pr-7"
             value={chosen?.assistant_id ?? ''}
             onChange={({ target }) => {
-              setState({ assistant: target.value, thread: undefined, checkpoint: undefined }, { push: true });
+              setState(
+                { assistant: target.value, thread: undefined, checkpoint: undefined, branch: undefined },
+                { push: true },
+              );
               setOptions({ ...options, config: undefined, context: undefined });
               setEpoch(epoch + 1);
             }}
@@ -62,7 +71,12 @@ export default function PlaygroundPage() {
       }
       actions={
         <>
-          <Button small icon="settings" aria-expanded={isSettingsOpen} onClick={() => setSettingsOpen(!isSettingsOpen)}>
+          <Button
+            small
+            icon="settings"
+            aria-expanded={isSettingsOpen}
+            onClick={() => setState({ settings: isSettingsOpen ? undefined : 'open' })}
+          >
             Configuration
           </Button>
           {thread && (
@@ -102,6 +116,12 @@ export default function PlaygroundPage() {
             options={options}
             onThread={(threadId) => setState({ thread: threadId, assistant: chosen.assistant_id })}
             onForked={() => setState({ checkpoint: undefined })}
+            branch={branch}
+            onBranch={(next) => setState({ branch: next })}
+            showsEvents={events === 'open'}
+            onShowEvents={(shows) => setState({ events: shows ? 'open' : undefined })}
+            modes={chosenModes}
+            onModes={(next) => setState({ modes: next.join() || undefined })}
           />
           {isSettingsOpen && <Settings assistantId={chosen.assistant_id!} options={options} onChange={setOptions} />}
         </div>

@@ -3,15 +3,7 @@ import { type JsonSchema, schemasQuery } from '../../api/graph-schemas';
 import { ErrorBox, Loading } from '../../ui/feedback';
 import { Section } from '../../ui/page';
 import { SchemaForm } from '../../ui/schema-form';
-
-export const STRATEGIES = ['enqueue', 'reject', 'interrupt', 'rollback'] as const;
-
-export interface RunOptions {
-  strategy: (typeof STRATEGIES)[number];
-  /** The `configurable` of the next runs. */
-  config: unknown;
-  context: unknown;
-}
+import { type RunOptions, STRATEGIES } from './run-options';
 
 const STRATEGY_TEXTS: Record<RunOptions['strategy'], string> = {
   enqueue: 'Wait for the run that is on',

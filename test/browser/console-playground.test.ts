@@ -1,0 +1,237 @@
+import { join } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { describeInBrowser } from '../support/browser';
+import { ConsoleBrowser, seriousFindings, takePicture } from '../support/console';
+import { type Gantry, startGantry } from '../support/gantry';
+import { waitFor } from '../support/wait-for';
+
+/** Globals of the page. */
+declare const navigator: { clipboard: { readText: () => Promise<string> } };
+
+const GRAPHS = join(__dirname, '..', 'support', 'graphs', 'console.json');
+const WEATHER = 'What is the weather in Oslo?';
+
+describeInBrowser('the playground of the console', () => {
+  let gantry: Gantry;
+  let browser: ConsoleBrowser;
+
+  beforeAll(async () => {
+    [gantry, browser] = await Promise.all([
+      startGantry({ graphProcesses: 1, graphs: GRAPHS }),
+      ConsoleBrowser.launch(),
+    ]);
+  }, 300_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await gantry?.stop();
+  });
+
+  afterEach(async () => {
+    expect(await browser.closePages()).toEqual([]);
+  });
+
+  const open = (path: string): Promise<Page> => browser.open(`${gantry.url}/console${path}`);
+
+  async function ask(page: Page, text: string): Promise<void> {
+    await page.getByLabel('Message', { exact: true }).fill(text);
+    await page.keyboard.press('Enter');
+  }
+
+  const messagesIn = (page: Page): Locator => page.getByRole('list', { name: 'Conversation' }).getByRole('listitem');
+
+  it('streams an answer with a tool call, keeps it in the address, and continues from an edited message', async () => {
+    const page = await open('/playground?assistant=agent');
+    await ask(page, WEATHER);
+    await page.getByRole('button', { name: /get_weather/ }).waitFor();
+    await page.getByText(/Here is what I found/).waitFor();
+    await waitFor('the thread in the address', async () => page.url().includes('thread='));
+    expect(await seriousFindings(page)).toEqual([]);
+    await takePicture(page, 'playground');
+    await page.getByRole('button', { name: /^Events/ }).click();
+    const events = page.getByRole('complementary', { name: 'Events' });
+    for (const mode of ['updates', 'tasks']) {
+      await events.getByRole('button', { name: mode }).click();
+      await events.getByRole('region', { name: mode }).getByRole('listitem').first().waitFor();
+    }
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Share' }).click();
+    await waitFor('the link', async () => (await page.evaluate(() => navigator.clipboard.readText())) === page.url());
+    await page.reload();
+    await page.getByText(/Here is what I found/).waitFor();
+    expect(await messagesIn(page).count()).toBe(3);
+
+    await messagesIn(page).first().hover();
+    await page.getByRole('button', { name: 'Edit this message and continue from it' }).first().click();
+    await page.getByLabel('Edited message').fill('What is the weather in Rome?');
+    await page.getByRole('button', { name: 'Send from here' }).click();
+    await page
+      .getByText(/clear in Rome|in Rome\./)
+      .first()
+      .waitFor();
+    await page.getByText('2 / 2').first().waitFor();
+    await page.getByRole('button', { name: 'Earlier branch' }).first().click();
+    await page.getByText(WEATHER).waitFor();
+    await page.reload();
+    await page.getByText('1 / 2').first().waitFor();
+    await page.getByText(WEATHER).waitFor();
+  });
+
+  it('stops a run, and answers the question of another one', async () => {
+    const page = await open('/playground?assistant=pipeline');
+    await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
+    await page.getByRole('spinbutton').first().fill('2000');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await waitFor('the run to be stopped', async () => {
+      const [thread] = await gantry.client().threads.search({ metadata: { graph_id: 'pipeline' } });
+      const [run] = thread ? await gantry.client().runs.list(thread.thread_id) : [];
+      return run?.status === 'interrupted';
+    });
+
+    await page.getByLabel('Assistant').selectOption({ label: 'approval' });
+    await page.getByRole('spinbutton').first().fill('70');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('region', { name: 'Question' }).getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('"paid $70"').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  it('sends pictures and files', async () => {
+    const page = await open('/playground?assistant=talk');
+    const picture = Buffer.from('iVBORw0KGgo=', 'base64');
+    await page.getByLabel('Files', { exact: true }).setInputFiles([
+      { name: 'dot.png', mimeType: 'image/png', buffer: picture },
+      { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('notes') },
+    ]);
+    await page.getByRole('button', { name: 'Remove notes.txt' }).waitFor();
+    await ask(page, 'What is in these?');
+    await page.getByText('nine ten').waitFor();
+    const client = gantry.client();
+    const [talked] = await client.threads.search({ metadata: { graph_id: 'talk' } });
+    const { values } = await client.threads.getState<{ messages: { content: unknown }[] }>(talked.thread_id);
+    expect(values.messages[0].content).toEqual([
+      { type: 'text', text: 'What is in these?' },
+      { type: 'image_url', image_url: { url: `data:image/png;base64,${picture.toString('base64')}` } },
+      expect.objectContaining({ type: 'file', mime_type: 'text/plain', data: 'bm90ZXM=' }),
+    ]);
+  });
+
+  it('reports an assistant that does not exist, and selects no other one', async () => {
+    const page = await open('/playground?assistant=nobody');
+    await page.getByText('There is no assistant “nobody”').waitFor();
+    expect(await page.getByLabel('Message', { exact: true }).count()).toBe(0);
+  });
+
+  it('has its state in its address: options of the next runs, open panels, stream modes side by side', async () => {
+    const state = { strategy: 'rollback', context: '{"user_id":"ada"}', settings: 'open', events: 'open' };
+    const query = new URLSearchParams({ assistant: 'memory', ...state, modes: 'updates,debug' });
+    const page = await open(`/playground?${query.toString()}`);
+    const settings = page.getByRole('complementary', { name: 'Configuration' });
+    const user = settings.getByLabel('user_id');
+    await user.waitFor();
+    expect(await user.inputValue()).toBe('ada');
+    expect(await settings.getByLabel('Strategy').inputValue()).toBe('rollback');
+    const modes = page.getByRole('group', { name: 'Stream modes' });
+    expect(await modes.getByRole('button', { pressed: true }).allTextContents()).toEqual(['updates', 'debug']);
+    expect(await seriousFindings(page)).toEqual([]);
+
+    await ask(page, 'Remember that tea is hot');
+    await page.getByText('I will remember that tea is hot').waitFor();
+    for (const mode of ['updates', 'debug']) {
+      const events = page.getByRole('complementary', { name: 'Events' }).getByRole('region', { name: mode });
+      await events.getByRole('listitem').first().waitFor();
+      expect(await events.getByRole('listitem').first().textContent()).toContain(mode);
+    }
+    const { items } = await gantry.client().store.searchItems(['memories', 'ada']);
+    expect(items.map(({ value }) => value)).toEqual([{ fact: 'tea is hot' }]);
+
+    await user.fill('bob');
+    await settings.getByLabel('Strategy').selectOption('interrupt');
+    await modes.getByRole('button', { name: 'debug' }).click();
+    await waitFor('the choices in the address', async () => {
+      const { searchParams } = new URL(page.url());
+      return (
+        ['context', 'strategy', 'modes'].map((name) => searchParams.get(name)).join() ===
+        '{"user_id":"bob"},interrupt,updates'
+      );
+    });
+    await page.reload();
+    await user.waitFor();
+    expect(await user.inputValue()).toBe('bob');
+    expect(await settings.getByLabel('Strategy').inputValue()).toBe('interrupt');
+    expect(await modes.getByRole('button', { pressed: true }).allTextContents()).toEqual(['updates']);
+    await ask(page, 'What do you know?');
+    await page.getByText('I know nothing yet.').waitFor();
+  });
+
+  it('gives a run the configurable that is written as JSON where the graph declares no fields', async () => {
+    const page = await open('/playground?assistant=headers&settings=open');
+    const editor = page.getByRole('complementary', { name: 'Configuration' }).getByRole('textbox');
+    await editor.click();
+    await page.keyboard.insertText('{"x-color": "green"}');
+    await waitFor('the value in the address', async () => new URL(page.url()).searchParams.get('config') !== null);
+    await page.reload();
+    await waitFor('the text in the editor', async () => (await editor.textContent())?.includes('green'));
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    const client = gantry.client();
+    const values = await waitFor('the end of the run', async () => {
+      const [thread] = await client.threads.search({ metadata: { graph_id: 'headers' } });
+      return thread?.status === 'idle' && thread.values ? thread.values : undefined;
+    });
+    expect(values).toEqual({ seen: { 'x-color': 5 } });
+  });
+
+  describe('a second run on a thread', () => {
+    const client = () => gantry.client();
+
+    /** Starts a run that takes a while and then another one, by the strategy. Resolves to the thread. */
+    async function sendTwice(page: Page, strategy: string): Promise<string> {
+      await page.goto(`${gantry.url}/console/playground?assistant=pipeline&strategy=${strategy}`);
+      const input = page.getByRole('spinbutton').first();
+      await input.fill('300');
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByRole('button', { name: 'Stop' }).waitFor();
+      const thread = await waitFor('the first run to be on', async () => {
+        const id = new URL(page.url()).searchParams.get('thread');
+        return id !== null && (await statuses(id)).join() === 'running' ? id : undefined;
+      });
+      await input.fill('1');
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      return thread;
+    }
+    /** Newest first. */
+    const statuses = async (thread: string): Promise<string[]> =>
+      (await client().runs.list(thread)).map(({ status }) => status);
+
+    it.each([
+      ['interrupt', 'success,interrupted'],
+      ['rollback', 'success'],
+    ])('stops the one that is on: %s', async (strategy, outcome) => {
+      const page = await open('/playground');
+      const thread = await sendTwice(page, strategy);
+      await waitFor('the outcome', async () => (await statuses(thread)).join() === outcome);
+      await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+    });
+
+    it('waits in the queue of the server: enqueue', async () => {
+      const page = await open('/playground');
+      const thread = await sendTwice(page, 'enqueue');
+      await page.getByText('one run is queued').waitFor();
+      expect((await statuses(thread)).join()).toBe('pending,running');
+      await page.getByText('one run is queued').waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+      expect((await statuses(thread)).join()).toBe('success,success');
+    });
+
+    it('is refused with the words of the server: reject', async () => {
+      const page = await open('/playground');
+      const thread = await sendTwice(page, 'reject');
+      await page.getByRole('alert').getByText('409').waitFor();
+      expect(await statuses(thread)).toHaveLength(1);
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await waitFor('the end of the first', async () => (await statuses(thread)).join() === 'interrupted');
+    });
+  });
+});
