@@ -10,11 +10,12 @@ import { DestinationsController } from './destinations/destinations.controller';
 import { ExportPreviewService } from './preview/export-preview.service';
 import { ExportWebhooks } from './export-webhooks';
 import { ExportsModule } from './exports.module';
+import { ExportManifestService } from './verification/export-manifest.service';
 
 /** The api's half. The destinations' routes come first: `destinations` is not an export's id. */
 @Module({
   imports: [CryptoModule, ExportsModule, RunsModule, TemporalModule, WebhooksModule],
   controllers: [DestinationsController, ExportsController],
-  providers: [ExportPreviewService, ExportProgressService, ExportWebhooks, ExportsService],
+  providers: [ExportManifestService, ExportPreviewService, ExportProgressService, ExportWebhooks, ExportsService],
 })
 export class ExportsApiModule {}

@@ -218,6 +218,7 @@ const CASES: Record<string, Case | Case[]> = {
   'GET /api/v1/bulk-exports/{export_id}': hidden(),
   'PATCH /api/v1/bulk-exports/{export_id}': hidden(body({ status: 'Cancelled' })),
   'GET /api/v1/bulk-exports/{export_id}/progress': hidden(),
+  'GET /api/v1/bulk-exports/{export_id}/manifest': hidden(),
   'POST /api/v1/bulk-exports/{export_id}/verify': hidden(body({})),
   'POST /api/v1/bulk-exports/{export_id}/retry': hidden(),
   'GET /api/v1/bulk-exports/{export_id}/runs': hidden(),

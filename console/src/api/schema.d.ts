@@ -124,6 +124,11 @@ export interface paths {
     get: operations["ExportsController_get"];
     patch: operations["ExportsController_cancel"];
   };
+  "/api/v1/bulk-exports/{export_id}/manifest": {
+    parameters: {
+    };
+    get: operations["ExportsController_manifest"];
+  };
   "/api/v1/bulk-exports/{export_id}/progress": {
     parameters: {
     };
@@ -869,6 +874,58 @@ export interface components {
       complete: boolean;
       destination_id: string;
       usable: boolean;
+    };
+    BulkExportManifest: {
+      all_experiments?: boolean;
+      bytes: number;
+      compression: string;
+      cost_type: string;
+      end_time: string | null;
+      export_id: string;
+      filter: string | null;
+      format: string;
+      format_version: string;
+      late_pass: {
+        changed_after: string | null;
+        of: string;
+      } | null;
+      not_verified: string[];
+      partitions: {
+        bytes: number;
+        day: string;
+        end_time: string;
+        files: {
+          bytes: number;
+          first: {
+            id: string;
+            start_time: string;
+          };
+          last: {
+            id: string;
+            start_time: string;
+          };
+          md5: string;
+          path: string;
+          rows: number;
+        }[];
+        rows: number;
+        rows_in_source: number | null;
+        session_id?: string;
+        start_time: string;
+        verified: boolean;
+      }[];
+      received_until: string | null;
+      row_counts_verified: boolean;
+      rows: number;
+      schema: {
+        name: string;
+        type: string;
+      }[];
+      session_id: string | null;
+      sizes_verified: boolean;
+      start_time: string;
+      tenant_id: string;
+      version: number;
     };
     BulkExportPreview: {
       bytes: number;
@@ -2775,6 +2832,40 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["BulkExport"];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            code: string;
+            detail: string;
+            errors?: {
+              message?: string;
+              path?: string;
+              position?: number;
+            }[];
+          };
+          "text/plain": string;
+        };
+      };
+    };
+  };
+  ExportsController_manifest: {
+    parameters: {
+      path: {
+        export_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["BulkExportManifest"];
         };
       };
       default: {

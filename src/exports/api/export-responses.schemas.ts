@@ -123,6 +123,56 @@ export const exportVerificationSchema = z
   .meta({ id: 'BulkExportVerification' });
 export type ExportVerification = z.output<typeof exportVerificationSchema>;
 
+const rowKey = z.object({ start_time: time, id: z.string() });
+
+export const exportManifestSchema = z
+  .object({
+    version: z.number(),
+    export_id: z.guid(),
+    tenant_id: z.string(),
+    session_id: z.guid().nullable(),
+    all_experiments: z.boolean().optional(),
+    start_time: time,
+    end_time: time.nullable(),
+    received_until: time.nullable().describe('Rows that were received later are not in the export'),
+    filter: z.string().nullable(),
+    format: z.string(),
+    format_version: z.string(),
+    compression: z.string(),
+    cost_type: z.string(),
+    late_pass: z.object({ of: z.guid(), changed_after: time.nullable() }).nullable(),
+    schema: z.array(z.object({ name: z.string(), type: z.string() })),
+    sizes_verified: z.boolean(),
+    row_counts_verified: z.boolean(),
+    not_verified: z.array(z.string()),
+    rows: count,
+    bytes: count,
+    partitions: z.array(
+      z.object({
+        session_id: z.guid().optional(),
+        day: z.string(),
+        start_time: time,
+        end_time: time,
+        rows_in_source: count.nullable(),
+        rows: count,
+        verified: z.boolean(),
+        bytes: count,
+        files: z.array(
+          z.object({
+            path: z.string().describe('Bucket first'),
+            rows: count,
+            bytes: count,
+            md5: z.string(),
+            first: rowKey,
+            last: rowKey,
+          }),
+        ),
+      }),
+    ),
+  })
+  .meta({ id: 'BulkExportManifest' });
+export type ExportManifest = z.output<typeof exportManifestSchema>;
+
 /** Event of the stream of an export's progress. */
 export type ExportProgressEvent = Pick<
   BulkExport,

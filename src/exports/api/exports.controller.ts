@@ -11,6 +11,7 @@ import { toBulkExport } from './export.mapper';
 import { ExportProgressService } from './export-progress.service';
 import { ExportPreviewService } from '../preview/export-preview.service';
 import { ExportPreview, exportPreviewSchema, PreviewQuery, previewQuerySchema } from '../preview/preview.schemas';
+import { ExportManifestService } from '../verification/export-manifest.service';
 import { ExportVerificationService } from '../verification/export-verification.service';
 import {
   BulkExport,
@@ -19,6 +20,8 @@ import {
   bulkExportRunListSchema,
   bulkExportRunSchema,
   bulkExportSchema,
+  ExportManifest,
+  exportManifestSchema,
   ExportVerification,
   exportVerificationSchema,
 } from './export-responses.schemas';
@@ -53,6 +56,7 @@ export class ExportsController {
     private readonly progress: ExportProgressService,
     private readonly verification: ExportVerificationService,
     private readonly previews: ExportPreviewService,
+    private readonly manifests: ExportManifestService,
   ) {}
 
   /** One-off with `end_time`, or scheduled with `interval_hours`. */
@@ -125,6 +129,17 @@ export class ExportsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     await this.progress.stream(tenantId, await this.exports.getExport(tenantId, params.export_id), reply);
+  }
+
+  /** The content of `_manifest.json` as it was written, with the checksum of each file. */
+  @Get(':export_id/manifest')
+  @ApiOperation({ summary: 'Read the manifest of a complete export' })
+  @ApiOkResponse({ standardSchema: exportManifestSchema })
+  manifest(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: exportParamsSchema }) params: ExportParams,
+  ): Promise<ExportManifest> {
+    return this.manifests.read(tenantId, params.export_id);
   }
 
   /** Reads manifest and footers back from the bucket, and compares them with what was written. */

@@ -5,8 +5,9 @@ import { messageOf } from '../../api/failure';
 import { FormDialog } from '../../ui/form-dialog';
 import { SelectField, TextField } from '../../ui/form-field';
 import { whole } from '../../ui/numbers';
+import { Time } from '../../ui/time';
 import { FilterInput } from '../traces/filter-input';
-import { projectsQuery, readStats } from '../traces/traces-api';
+import { listRuns, projectsQuery, readStats, utc } from '../traces/traces-api';
 import { createExport, destinationsQuery } from './exports-api';
 
 const DAY_MS = 86_400_000;
@@ -18,23 +19,44 @@ const COMPRESSIONS = [
   ['none', 'None'],
 ] as const;
 
-/** Number of rows that the export would have, by the query of the trace pages. */
+/** Runs that the preview lists. */
+const LISTED = 5;
+
+/** Preview of an export by the query of the trace pages: the number of its rows, and the newest of them. */
 function Preview({ project, start, end, filter }: { project: string; start: string; end: string; filter: string }) {
   const query = useQuery({
     queryKey: ['exports', 'preview', project, start, end, filter],
-    queryFn: () => readStats({ session: [project], start_time: start, end_time: end, ...(filter && { filter }) }),
+    queryFn: async () => {
+      const selection = { session: [project], start_time: start, end_time: end, ...(filter && { filter }) };
+      const [stats, { runs }] = await Promise.all([readStats(selection), listRuns(selection, undefined, LISTED)]);
+      return { count: stats.run_count, runs };
+    },
     enabled: project !== '',
     retry: false,
   });
   if (project === '') return null;
   return (
-    <p className={`rounded-md bg-sunken px-3 py-2 ${query.error ? 'text-bad' : 'text-soft'}`} role="status">
-      {query.error
-        ? messageOf(query.error)
-        : query.data
-          ? `${whole(query.data.run_count)} runs are selected now.`
-          : 'Counting the runs…'}
-    </p>
+    <div className={`rounded-md bg-sunken px-3 py-2 ${query.error ? 'text-bad' : 'text-soft'}`} role="status">
+      <p>
+        {query.error
+          ? messageOf(query.error)
+          : query.data
+            ? `${whole(query.data.count)} runs are selected now.`
+            : 'Counting the runs…'}
+      </p>
+      {query.data && query.data.runs.length > 0 && (
+        <ul aria-label="The newest of them" className="mt-1 text-xs">
+          {query.data.runs.map((run) => (
+            <li key={run.id} className="flex gap-3">
+              <span className="min-w-0 flex-1 truncate">{run.name}</span>
+              <span>{run.run_type}</span>
+              <span>{run.status}</span>
+              <Time at={utc(run.start_time)} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
   );
 }
 

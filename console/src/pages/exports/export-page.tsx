@@ -16,6 +16,8 @@ import { Status } from '../../ui/status';
 import { notify, notifyError } from '../../ui/toast';
 import { duration, Time } from '../../ui/time';
 import { projectsQuery } from '../traces/traces-api';
+import { Manifest } from './manifest';
+import { NextWindows } from './next-windows';
 import { PartitionDialog } from './partition-dialog';
 import {
   type BulkExport,
@@ -301,9 +303,19 @@ export default function ExportPage() {
             ].filter((fact): fact is [string, React.ReactNode] => Boolean(fact[1]))}
           />
         </Section>
+        {shown.status === 'IntervalScheduled' && (
+          <Section title="Next windows">
+            <NextWindows of={shown} />
+          </Section>
+        )}
         <Section title={isSchedule ? 'Windows' : 'Days'}>
           {isSchedule ? <Windows id={exportId} /> : <Days id={exportId} isLive={isOpen(shown)} />}
         </Section>
+        {shown.status === 'Completed' && (
+          <Section title="Manifest">
+            <Manifest exportId={exportId} />
+          </Section>
+        )}
       </div>
       {isCancelling && (
         <Confirm

@@ -14,6 +14,7 @@ export type Destination = Schemas['BulkExportDestination'];
 export type DestinationTest = Schemas['BulkExportDestinationTest'];
 export type ExportPreview = Schemas['BulkExportPreview'];
 export type Verification = Schemas['BulkExportVerification'];
+type ExportManifest = Schemas['BulkExportManifest'];
 
 export const OPEN_STATUSES = ['Created', 'Running', 'IntervalScheduled'];
 export const isOpen = ({ status }: { status: string }): boolean => OPEN_STATUSES.includes(status);
@@ -52,6 +53,40 @@ export const exportQuery = (id: string) =>
     queryKey: ['exports', id],
     queryFn: () => getJson<BulkExport>(`${EXPORTS}/${id}`),
     refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? 1_500 : false),
+  });
+
+/** A window of a schedule is exported so long after its end. */
+const SPAWN_DELAY_MS = 10 * 60_000;
+const HOUR_MS = 3_600_000;
+
+export interface NextWindow {
+  start: Date;
+  end: Date;
+  /** When its export starts. */
+  due: Date;
+}
+
+/** The next windows of a schedule, from the one that is not over on. Earlier ones are exports already. */
+export function nextWindows({ start_time: first, interval_hours: hours }: BulkExport, count: number): NextWindow[] {
+  if (hours === null) return [];
+  const length = hours * HOUR_MS;
+  const begin = Date.parse(first);
+  const passed = Math.max(Math.floor((Date.now() - SPAWN_DELAY_MS - begin) / length), 0);
+  return Array.from({ length: count }, (_, index) => {
+    const start = begin + (passed + index) * length;
+    return {
+      start: new Date(start),
+      end: new Date(start + length),
+      due: new Date(start + length + SPAWN_DELAY_MS),
+    };
+  });
+}
+
+export const manifestQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['exports', id, 'manifest'],
+    queryFn: () => getJson<ExportManifest>(`${EXPORTS}/${id}/manifest`),
+    staleTime: Infinity,
   });
 
 export const destinationsQuery = queryOptions({

@@ -1,4 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { useTemporalLink } from '../../api/info';
 import { useUrlState } from '../../app/url-state';
 import { Button } from '../../ui/button';
 import { CopyButton } from '../../ui/copy-button';
@@ -31,6 +33,7 @@ export function PartitionDialog({ exportId, runId, onClose }: Props) {
 function Partition({ exportId, run, onClose }: { exportId: string; run: ExportRun; onClose: () => void }) {
   const [{ file: shown }, change] = useUrlState();
   const client = useQueryClient();
+  const temporal = useTemporalLink(`export-${exportId}-${run.start_time.slice(0, 10)}`);
   const retry = useMutation({
     mutationFn: () => retryExportRun(exportId, run.id),
     onError: notifyError,
@@ -49,6 +52,16 @@ function Partition({ exportId, run, onClose }: { exportId: string; run: ExportRu
           ['Size', bytes(result.bytes_written)],
           ['Verified', result.verified === null ? 'not yet' : result.verified ? 'yes' : 'no'],
           ['Finished', <Time at={run.finished_at} />],
+          ...(temporal
+            ? [
+                [
+                  'Workflow',
+                  <a key="temporal" href={temporal} target="_blank" rel="noreferrer" className="text-accent underline">
+                    Temporal
+                  </a>,
+                ] as [string, ReactNode],
+              ]
+            : []),
         ]}
       />
       {run.errors && (
