@@ -183,6 +183,39 @@ describeInBrowser('the playground of the console', () => {
     expect(values).toEqual({ seen: { 'x-color': 5 } });
   });
 
+  it('answers by the form of a question’s schema, and edits an action that waits for approval', async () => {
+    const client = gantry.client();
+    /** A thread on which a run asks, opened in the playground. */
+    async function question(request: object): Promise<{ page: Page; form: Locator; answer: () => Promise<unknown> }> {
+      const { thread_id } = await client.threads.create();
+      await client.runs.wait(thread_id, 'inquire', { input: { request } });
+      const page = await open(`/playground?assistant=inquire&thread=${thread_id}`);
+      const answer = () =>
+        waitFor('the answer', async () => (await client.threads.get<{ answer?: unknown }>(thread_id)).values?.answer);
+      return { page, form: page.getByRole('region', { name: 'Question' }), answer };
+    }
+    const fields = { city: { type: 'string' }, days: { type: 'integer' } };
+    const asked = await question({ question: 'Where to?', schema: { type: 'object', properties: fields } });
+    await asked.form.getByRole('textbox', { name: 'city' }).fill('Oslo');
+    await asked.form.getByRole('spinbutton', { name: 'days' }).fill('3');
+    expect(await seriousFindings(asked.page)).toEqual([]);
+    await asked.form.getByRole('button', { name: 'Send the answer' }).click();
+    expect(await asked.answer()).toEqual({ city: 'Oslo', days: 3 });
+
+    const review = await question({ action_requests: [{ name: 'pay', args: { amount: 120 } }] });
+    await review.form.getByRole('button', { name: 'Edit' }).click();
+    const editor = review.form.getByRole('textbox');
+    await waitFor('the text in the editor', async () => {
+      await editor.click();
+      await review.page.keyboard.press('ControlOrMeta+a');
+      await review.page.keyboard.insertText('{"amount": 20}');
+      return (await editor.textContent())?.trim() === '{"amount": 20}';
+    });
+    await review.form.getByRole('button', { name: 'Send the answer' }).click();
+    const edited_action = { name: 'pay', args: { amount: 20 } };
+    expect(await review.answer()).toEqual({ decisions: [{ type: 'edit', edited_action }] });
+  });
+
   describe('a second run on a thread', () => {
     const client = () => gantry.client();
 

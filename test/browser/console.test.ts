@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Run } from '@langchain/langgraph-sdk';
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser';
 import { ConsoleBrowser, seriousFindings, takePicture } from '../support/console';
@@ -105,6 +106,14 @@ describeInBrowser('the console', () => {
     await page.getByText(/^\+ /).first().waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await takePicture(page, 'checkpoints');
+    // The first one is compared with the last: what that one has is missing here.
+    await checkpoints.last().click();
+    const last = await page.getByLabel('Compare with').locator('option').nth(1).getAttribute('value');
+    await page.getByLabel('Compare with').selectOption(last);
+    await page.getByText(/^− /).first().waitFor();
+    await page.reload();
+    await page.getByText(/^− /).first().waitFor();
+    await checkpoints.first().click();
 
     await page.getByRole('button', { name: 'Edit the state' }).click();
     const editor = page.getByRole('dialog').getByLabel('Values');
@@ -196,13 +205,59 @@ describeInBrowser('the console', () => {
       .waitFor();
     expect(await seriousFindings(page)).toEqual([]);
 
-    const live = await client.runs.create(thread_id, 'pipeline', { input: { step_ms: 2000 } });
-    await page.goto(`${gantry.url}/console/runs/${live.run_id}?tab=graph`);
+    await page.getByRole('tab', { name: 'Events' }).click();
+    const events = page.getByRole('region', { name: 'Events', exact: true });
+    await events.getByRole('listitem').filter({ hasText: 'error' }).first().waitFor();
+
+    const live = await client.runs.create(thread_id, 'pipeline', {
+      input: { step_ms: 2000 },
+      streamMode: ['values', 'tasks'],
+    });
+    await page.goto(`${gantry.url}/console/runs/${live.run_id}?tab=events&modes=values,tasks`);
+    for (const mode of ['values', 'tasks']) {
+      await events.getByRole('region', { name: mode }).getByRole('listitem').first().waitFor();
+    }
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('tab', { name: 'Graph' }).click();
     await page.getByText('start', { exact: true }).waitFor();
+    await page.locator('.react-flow__node.taken').getByText('step_1', { exact: true }).waitFor();
     await page.getByRole('tab', { name: 'Steps' }).click();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('interrupted').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  it('Runs: draws the path that a run took in its graph', async () => {
+    const client = gantry.client();
+    const runOf = async (assistant: string, input: Record<string, unknown>): Promise<Run> => {
+      const { thread_id } = await client.threads.create();
+      const { run_id } = await client.runs.create(thread_id, assistant, { input });
+      await client.runs.join(thread_id, run_id);
+      return client.runs.get(thread_id, run_id);
+    };
+    const talked = await runOf('agent', { messages: [{ role: 'user', content: 'Hello there' }] });
+    const asked = await runOf('agent', { messages: [{ role: 'user', content: WEATHER }] });
+    const waiting = await runOf('approval', { amount: 12 });
+    const page = await open(`/runs/${talked.run_id}?tab=graph`);
+    const path = async (): Promise<string[]> => {
+      await page.locator('.react-flow__node').first().waitFor();
+      const nodes = await page.locator('.react-flow__node.taken').allTextContents();
+      const edges = await page
+        .locator('.react-flow__edge.taken')
+        .evaluateAll((all) => all.map((edge) => (edge as unknown as Element).getAttribute('data-id')));
+      return [...nodes, ...edges.map(String)].sort();
+    };
+    const shows = async (expected: string[]): Promise<void> => {
+      const isSame = async (): Promise<boolean> => (await path()).join() === expected.join();
+      await waitFor('the path', isSame, 20_000).catch(() => undefined);
+      expect(await path()).toEqual(expected);
+    };
+    await shows(['__start__-agent', 'agent', 'agent-__end__', 'end', 'start']);
+    await page.goto(`${gantry.url}/console/runs/${asked.run_id}?tab=graph`);
+    await shows(['__start__-agent', 'agent', 'agent-__end__', 'agent-tools', 'end', 'start', 'tools', 'tools-agent']);
+    await page.goto(`${gantry.url}/console/runs/${waiting.run_id}?tab=graph`);
+    await shows(['__start__-prepare', 'prepare', 'start']);
+    await client.threads.delete(waiting.thread_id);
   });
 
   it('Interrupt inbox and runs: fit a phone', async () => {
@@ -257,3 +312,7 @@ describeInBrowser('the console', () => {
     await page.getByText('"Refund of $9"').waitFor();
   });
 });
+
+interface Element {
+  getAttribute(name: string): string | null;
+}

@@ -82,6 +82,15 @@ export const ask = new StateGraph(Asking)
   .addEdge('ask', END)
   .compile({ name: 'ask' });
 
+const Inquiring = z.object({ request: z.record(z.string(), z.unknown()).default({}), answer: z.unknown().optional() });
+
+/** Asks what its input requests: a question with a schema, or actions to review. */
+export const inquire = new StateGraph(Inquiring)
+  .addNode('ask', ({ request }) => ({ answer: interrupt<unknown, unknown>(request) }))
+  .addEdge(START, 'ask')
+  .addEdge('ask', END)
+  .compile({ name: 'inquire' });
+
 const Examining = z.object({ age: z.number().default(0) });
 
 /** Asks until the answer is valid. */

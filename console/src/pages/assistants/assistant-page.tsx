@@ -247,7 +247,7 @@ export default function AssistantPage() {
                 label: 'Graph',
                 content: (
                   <Suspense fallback={<Loading />}>
-                    <RunGraph assistantId={assistantId} taken={[]} />
+                    <RunGraph assistantId={assistantId} />
                   </Suspense>
                 ),
               },

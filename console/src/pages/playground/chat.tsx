@@ -16,6 +16,8 @@ import type { RunOptions } from './run-options';
 import { StreamLog, type StreamMode } from './stream-log';
 
 type Values = Record<string, unknown>;
+/** Modes that repeat what the conversation shows. */
+const SHOWN_BY_CHAT = ['values', 'messages'] as const;
 /** Stream modes of every run; others are requested once they are chosen. */
 const BASE_MODES = ['values', 'messages-tuple', 'updates', 'custom', 'tasks'];
 
@@ -307,7 +309,14 @@ export function Chat(props: Props) {
           }
         />
       </div>
-      {showsEvents && <Events log={log} modes={modes} onModes={props.onModes} />}
+      {showsEvents && (
+        <aside
+          aria-label="Events"
+          className={`flex shrink-0 flex-col border-l border-line bg-side ${modes.length > 1 ? 'w-[36rem] max-w-[60%]' : 'w-96'}`}
+        >
+          <Events log={log} omit={SHOWN_BY_CHAT} modes={modes} onModes={props.onModes} />
+        </aside>
+      )}
     </div>
   );
 }

@@ -10,8 +10,6 @@ const clock = new Intl.DateTimeFormat(undefined, {
   fractionalSecondDigits: 3,
   hour12: false,
 });
-/** Modes that repeat what the conversation shows: they are listed only when they are chosen. */
-const SHOWN_BY_CHAT = ['values', 'messages'];
 
 /** Number of events so far: a component of its own, so that an event doesn't render the conversation. */
 export function EventCount({ log }: { log: StreamLog }) {
@@ -44,7 +42,7 @@ function EventList({ label, events }: { label: string; events: readonly StreamEv
         ))}
       </ol>
       {events.length === 0 && (
-        <p className="p-3 text-xs text-muted">The next run emits the events of this mode here.</p>
+        <p className="p-3 text-xs text-muted">No event of this mode yet: a run emits those that it is created with.</p>
       )}
     </section>
   );
@@ -52,23 +50,22 @@ function EventList({ label, events }: { label: string; events: readonly StreamEv
 
 interface Props {
   log: StreamLog;
+  /** Modes that the list of all events leaves out: they are shown only when they are chosen. */
+  omit?: readonly StreamMode[];
   /** Modes that have a list each; without one, all events are in one list. */
   modes: readonly StreamMode[];
   onModes: (modes: StreamMode[]) => void;
 }
 
-/** Events of the runs' streams as they arrive: in one list, or with the chosen stream modes side by side. */
-export function Events({ log, modes, onModes }: Props) {
+/** Events of streams as they arrive: in one list, or with the chosen stream modes side by side. */
+export function Events({ log, omit = [], modes, onModes }: Props) {
   const { byMode } = useStore(log.events);
   const all = [...byMode]
-    .filter(([mode]) => !SHOWN_BY_CHAT.includes(mode))
+    .filter(([mode]) => !omit.some((each) => each === mode))
     .flatMap(([, events]) => events)
     .sort((a, b) => a.seq - b.seq);
   return (
-    <aside
-      aria-label="Events"
-      className={`flex shrink-0 flex-col border-l border-line bg-side ${modes.length > 1 ? 'w-[36rem] max-w-[60%]' : 'w-96'}`}
-    >
+    <div className="flex min-h-0 flex-1 flex-col">
       <div role="group" aria-label="Stream modes" className="flex shrink-0 flex-wrap gap-1.5 border-b border-line p-2">
         {STREAM_MODES.map((mode) => {
           const isChosen = modes.includes(mode);
@@ -91,6 +88,6 @@ export function Events({ log, modes, onModes }: Props) {
           <EventList key={mode} label={mode} events={byMode.get(mode) ?? []} />
         ))}
       </div>
-    </aside>
+    </div>
   );
 }

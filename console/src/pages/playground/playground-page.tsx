@@ -9,14 +9,13 @@ import { notify } from '../../ui/toast';
 import { Chat } from './chat';
 import { useRunOptions } from './run-options';
 import { Settings } from './settings';
-import { STREAM_MODES } from './stream-log';
+import { modesOf } from './stream-log';
 
 export default function PlaygroundPage() {
-  const [{ assistant, thread, checkpoint, branch, settings, events, modes = '' }, setState] = useUrlState();
+  const [{ assistant, thread, checkpoint, branch, settings, events, modes }, setState] = useUrlState();
   const assistants = useQuery(assistantsQuery);
   const [options, setOptions] = useRunOptions();
   const isSettingsOpen = settings === 'open';
-  const chosenModes = STREAM_MODES.filter((each) => modes.split(',').includes(each));
   const [epoch, setEpoch] = useState(0);
   const list = assistants.data ?? [];
   // An unknown assistant in the address is reported, and never replaced by another one.
@@ -120,7 +119,7 @@ export default function PlaygroundPage() {
             onBranch={(next) => setState({ branch: next })}
             showsEvents={events === 'open'}
             onShowEvents={(shows) => setState({ events: shows ? 'open' : undefined })}
-            modes={chosenModes}
+            modes={modesOf(modes)}
             onModes={(next) => setState({ modes: next.join() || undefined })}
           />
           {isSettingsOpen && <Settings assistantId={chosen.assistant_id!} options={options} onChange={setOptions} />}

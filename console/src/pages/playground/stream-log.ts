@@ -14,6 +14,9 @@ export const STREAM_MODES = [
 ] as const;
 export type StreamMode = (typeof STREAM_MODES)[number];
 
+/** The modes of a list in an address, such as `updates,debug`. */
+export const modesOf = (text = ''): StreamMode[] => STREAM_MODES.filter((each) => text.split(',').includes(each));
+
 /** Events kept of each mode: older ones are dropped. */
 const KEPT = 200;
 /** A stream of many tokens renders the list of events ten times a second, not once for each token. */

@@ -13,6 +13,26 @@ interface GraphData {
   edges: { source: string; target: string; conditional?: boolean }[];
 }
 
+/** The path that a run took: the nodes of each of its steps, in order. */
+export interface Path {
+  steps: readonly (readonly string[])[];
+  /** Whether the run reached the end of the graph. */
+  isComplete: boolean;
+}
+
+const edgeId = (source: string, target: string): string => `${source}-${target}`;
+
+/** Ids of the nodes and edges of a path. Steps without nodes, such as that of the input, are no part of it. */
+function partsOf(path: Path | undefined): ReadonlySet<string> {
+  const steps = path?.steps.filter((nodes) => nodes.length > 0) ?? [];
+  if (steps.length === 0) return new Set();
+  const all = [['__start__'], ...steps, ...(path!.isComplete ? [['__end__']] : [])];
+  const edges = all.slice(1).flatMap((targets, index) => {
+    return all[index].flatMap((source) => targets.map((target) => edgeId(source, target)));
+  });
+  return new Set([...all.flat(), ...edges]);
+}
+
 /** Places the nodes in layers, from the first to the last. */
 function layOut({ nodes, edges }: GraphData, taken: ReadonlySet<string>): { nodes: Node[]; edges: Edge[] } {
   const graph = new dagre.graphlib.Graph();
@@ -21,13 +41,11 @@ function layOut({ nodes, edges }: GraphData, taken: ReadonlySet<string>): { node
   for (const { id } of nodes) graph.setNode(String(id), { ...NODE });
   for (const { source, target } of edges) graph.setEdge(source, target);
   dagre.layout(graph);
-  const isTaken = (id: string): boolean =>
-    taken.has(id) || (taken.size > 0 && (id === '__start__' || id === '__end__'));
   return {
     nodes: nodes.map(({ id }) => {
       const { x, y } = graph.node(String(id)) as { x: number; y: number };
-      const look = isTaken(String(id))
-        ? 'border-accent bg-accent-soft text-ink'
+      const look = taken.has(String(id))
+        ? 'taken border-accent bg-accent-soft text-ink'
         : 'border-strong-line bg-surface text-soft';
       return {
         id: String(id),
@@ -41,27 +59,31 @@ function layOut({ nodes, edges }: GraphData, taken: ReadonlySet<string>): { node
       };
     }),
     edges: edges.map(({ source, target, conditional }) => ({
-      id: `${source}-${target}`,
+      id: edgeId(source, target),
       source,
       target,
       animated: false,
+      className: taken.has(edgeId(source, target)) ? 'taken' : '',
       style: {
-        stroke: isTaken(source) && isTaken(target) ? 'var(--color-accent)' : 'var(--color-strong-line)',
+        stroke: taken.has(edgeId(source, target)) ? 'var(--color-accent)' : 'var(--color-strong-line)',
         strokeDasharray: conditional ? '4 4' : undefined,
       },
     })),
   };
 }
 
-/** The graph of an assistant, with the nodes that a run has been through. */
-export default function RunGraph({ assistantId, taken }: { assistantId: string; taken: string[] }) {
+/** The graph of an assistant, with the path that a run took. */
+export default function RunGraph({ assistantId, path }: { assistantId: string; path?: Path }) {
   const graph = useQuery({
     queryKey: ['graph', assistantId],
     queryFn: async () => (await sdk.assistants.getGraph(assistantId)) as unknown as GraphData,
     staleTime: Infinity,
   });
-  const key = taken.join();
-  const placed = useMemo(() => graph.data && layOut(graph.data, new Set(key ? key.split(',') : [])), [graph.data, key]);
+  const key = JSON.stringify(path);
+  const placed = useMemo(
+    () => graph.data && layOut(graph.data, partsOf(key ? (JSON.parse(key) as Path) : undefined)),
+    [graph.data, key],
+  );
   if (graph.isError) return <ErrorBox error={graph.error} />;
   if (!placed) return <Loading />;
   return (

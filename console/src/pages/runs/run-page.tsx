@@ -20,6 +20,7 @@ import { Took } from './runs-page';
 import { Steps, useSteps } from './steps';
 
 const RunGraph = lazy(() => import('./run-graph'));
+const RunEvents = lazy(() => import('./run-events'));
 const isOpen = (status: string | undefined): boolean => status === 'pending' || status === 'running';
 
 function TraceLink({ runId }: { runId: string }) {
@@ -110,8 +111,20 @@ export default function RunPage() {
                     <Suspense fallback={<Loading />}>
                       <RunGraph
                         assistantId={data.assistant_id}
-                        taken={steps.data?.flatMap(({ nodes }) => nodes) ?? []}
+                        path={{
+                          steps: steps.data?.map(({ nodes }) => nodes) ?? [],
+                          isComplete: steps.data?.at(-1)?.next.length === 0,
+                        }}
                       />
+                    </Suspense>
+                  ),
+                },
+                {
+                  value: 'events',
+                  label: 'Events',
+                  content: (
+                    <Suspense fallback={<Loading />}>
+                      <RunEvents threadId={data.thread_id} runId={runId} />
                     </Suspense>
                   ),
                 },

@@ -16,6 +16,8 @@ export interface Step {
   attempt: number;
   /** Nodes that wrote in this step. */
   nodes: string[];
+  /** Nodes that were due after it: none at the end of the graph. */
+  next: string[];
   from: number;
   to: number;
   before: unknown;
@@ -50,6 +52,7 @@ export function useSteps(threadId: string | undefined, runId: string, isLive: bo
             number: step,
             attempt: run_attempt,
             nodes: parent ? [...new Set(parent.next)] : [],
+            next: state.next,
             from: parent ? Date.parse(parent.created_at ?? '') : to,
             to,
             before: parent?.values,
