@@ -236,13 +236,16 @@ describeInBrowser('every page of the console', () => {
     }
 
     it.each(NAMES)(
-      '%s shows its API call by keyboard, times with the exact ones on hover, and fits a phone',
+      '%s shows its API call by keyboard, times with the exact ones on hover, is readable in dark mode, and fits a phone',
       async (name) => {
         const page = await open(pathOf(name));
         const picture = PICTURES[name];
         if (picture) await takePicture(page, picture);
         await showsItsCall(page);
         if (WITH_TIMES.includes(name)) await showsTimes(page);
+        await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+        expect(await seriousFindings(page, ['color-contrast'])).toEqual([]);
+        await page.emulateMedia({ colorScheme: 'light' });
         await page.setViewportSize({ width: PHONE_WIDTH, height: 844 });
         expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE_WIDTH);
         expect(await seriousFindings(page)).toEqual([]);
@@ -305,11 +308,15 @@ describeInBrowser('every page of the console', () => {
       await main(page).getByRole('alert').first().getByText('404').waitFor();
     });
 
-    it.each(['a run', 'a cron', 'a delivery', 'an export'] as const)('%s leads to Temporal’s own UI', async (name) => {
-      const page = await open(pathOf(name));
-      const link = page.getByRole('link', { name: 'Temporal' });
-      expect(await link.getAttribute('href')).toContain(TEMPORAL_UI);
-    });
+    it.each(['a thread', 'a run', 'a trace', 'a cron', 'a delivery', 'an export'] as const)(
+      '%s leads to Temporal’s own UI',
+      async (name) => {
+        const page = await open(pathOf(name));
+        const link = page.getByRole('link', { name: 'Temporal' });
+        const ofRun = ['a thread', 'a trace'].includes(name) ? `run-${ids.run}` : '';
+        expect(await link.getAttribute('href')).toMatch(new RegExp(`^${TEMPORAL_UI}/.*workflows/${ofRun}`));
+      },
+    );
 
     it('finds runs of several projects by one filter', async () => {
       const page = await open('/traces');

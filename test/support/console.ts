@@ -50,11 +50,15 @@ export class ConsoleBrowser {
   }
 }
 
-/** Findings of axe that keep people from using a page, each with the element. */
-export async function seriousFindings(page: Page): Promise<string[]> {
+/**
+ * Findings of axe that keep people from using a page, each with the element.
+ * @param rules names of rules, all by default
+ */
+export async function seriousFindings(page: Page, rules?: string[]): Promise<string[]> {
   // Injected through the debugger's protocol, to which the page's policy doesn't apply.
   await page.evaluate(AXE);
-  const { violations } = await page.evaluate(() => axe.run({ resultTypes: ['violations'] }));
+  const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) };
+  const { violations } = await page.evaluate((given) => axe.run(given), options);
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));

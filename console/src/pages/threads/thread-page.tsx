@@ -1,7 +1,8 @@
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answerOf, api, request } from '../../api/client';
+import { useTemporalLink } from '../../api/info';
 import { useUrlState } from '../../app/url-state';
 import { Button, buttonClass, IconButton } from '../../ui/button';
 import { CopyButton, Id } from '../../ui/copy-button';
@@ -20,12 +21,16 @@ import { Checkpoints } from './checkpoints';
 
 const WATCH_MS = 3_000;
 
-function Runs({ threadId }: { threadId: string }) {
-  const runs = useQuery({
+/** The runs of a thread, newest first. */
+const runsQuery = (threadId: string) =>
+  queryOptions({
     queryKey: ['thread-runs', threadId],
     queryFn: () => answerOf(api.POST('/runs/search', { body: { thread_id: threadId, limit: 100 } })),
     refetchInterval: WATCH_MS,
   });
+
+function Runs({ threadId }: { threadId: string }) {
+  const runs = useQuery(runsQuery(threadId));
   if (runs.isError) return <ErrorBox error={runs.error} />;
   if (!runs.data) return <Loading />;
   if (runs.data.length === 0) {
@@ -63,6 +68,9 @@ export default function ThreadPage() {
     queryFn: () => answerOf(api.GET('/threads/{thread_id}', path)),
     refetchInterval: WATCH_MS,
   });
+  const runs = useQuery(runsQuery(threadId)).data;
+  const lastRun = runs?.find(({ status }) => status === 'running') ?? runs?.[0];
+  const temporal = useTemporalLink(lastRun && `run-${lastRun.run_id}`);
   const data = thread.data;
   const messages = messagesOf(data?.values);
   const copy = async (): Promise<void> => {
@@ -81,6 +89,7 @@ export default function ThreadPage() {
     <Page
       title={threadId}
       parent={{ title: 'Threads', to: '/threads' }}
+      temporal={temporal}
       beside={
         <>
           <CopyButton text={threadId} label="Copy the thread's id" />

@@ -1,8 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
+import { useTemporalLink } from '../../api/info';
 import { useUrlState } from '../../app/url-state';
-import { Button } from '../../ui/button';
+import { Button, buttonClass } from '../../ui/button';
 import { Empty, ErrorBox, Loading } from '../../ui/feedback';
 import { JsonView } from '../../ui/json-view';
 import { dollars, whole } from '../../ui/numbers';
@@ -14,7 +15,16 @@ import { duration, Time } from '../../ui/time';
 import { Payload } from './payload';
 import { SpanList } from './span-list';
 import { treeOf } from './span-tree';
-import { feedbackQuery, giveFeedback, latencyMs, projectQuery, runQuery, traceQuery, utc } from './traces-api';
+import {
+  feedbackQuery,
+  giveFeedback,
+  latencyMs,
+  projectQuery,
+  runQuery,
+  servedRunQuery,
+  traceQuery,
+  utc,
+} from './traces-api';
 
 function FeedbackPart({ runId }: { runId: string }) {
   const client = useQueryClient();
@@ -161,9 +171,19 @@ export default function TracePage() {
     () => (query.data?.length ? treeOf(query.data, query.dataUpdatedAt) : undefined),
     [query.data, query.dataUpdatedAt],
   );
+  const served = useQuery(servedRunQuery(traceId)).data;
+  const temporal = useTemporalLink(served ? `run-${served.run_id}` : undefined);
   return (
     <Page
       title={tree?.rows[0].span.name ?? 'Trace'}
+      temporal={temporal}
+      actions={
+        served && (
+          <Link to={`/runs/${served.run_id}`} className={buttonClass('quiet', true)}>
+            Run
+          </Link>
+        )
+      }
       parent={{ title: project.data?.name ?? 'Project', to: `/traces/${projectId}` }}
       fills
       beside={

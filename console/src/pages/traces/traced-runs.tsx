@@ -92,6 +92,11 @@ function Charts({ selection, start, end }: { selection: RunSelection; start: num
       format: short,
     },
     {
+      title: 'Error rate',
+      series: [{ name: 'failed', tone: 'bad', values: of((stats) => (stats.run_count ? stats.error_rate : null)) }],
+      format: percent,
+    },
+    {
       title: 'Latency, p50 and p99',
       series: [
         { name: 'p50', tone: 'busy', values: of((stats) => stats.latency_p50) },
@@ -113,7 +118,7 @@ function Charts({ selection, start, end }: { selection: RunSelection; start: num
     },
   ];
   return (
-    <div className="grid shrink-0 gap-3 px-4 pb-3 sm:grid-cols-2 sm:px-6 xl:grid-cols-4">
+    <div className="grid shrink-0 gap-3 px-4 pb-3 sm:grid-cols-2 sm:px-6 lg:grid-cols-3 xl:grid-cols-5">
       {charts.map(({ title, ...chart }) => (
         <div key={title} className="card px-3 pt-2">
           <h2 className="caps">{title}</h2>

@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
+import { answerOf, api } from '../../api/client';
 import { getJson, getPage, sendJson } from '../../api/json';
 
 const PAGE_SIZE = 100;
@@ -175,8 +176,9 @@ export const readStats = (selection: RunSelection) => sendJson<Stats>('POST', '/
 export async function listRuns(
   selection: RunSelection,
   cursor: string | undefined,
+  limit = PAGE_SIZE,
 ): Promise<{ runs: TracedRun[]; next: string | null }> {
-  const body = { ...selection, select: LISTED, limit: PAGE_SIZE, ...(cursor && { cursor }) };
+  const body = { ...selection, select: LISTED, limit, ...(cursor && { cursor }) };
   const { runs, cursors } = await sendJson<{ runs: TracedRun[]; cursors: { next: string | null } }>(
     'POST',
     '/api/v1/runs/query',
@@ -215,6 +217,17 @@ export const traceOfRunQuery = (runId: string) =>
       return runs.length === 0 ? null : { projectId: runs[0].session_id, traceId: runs[0].trace_id };
     },
     refetchInterval: ({ state }) => (state.data === null ? 3_000 : false),
+  });
+
+/** The run of this server whose trace this is; null for traces of other programs. */
+export const servedRunQuery = (traceId: string) =>
+  queryOptions({
+    queryKey: ['traces', 'served-run', traceId],
+    queryFn: async () => {
+      const [run] = await answerOf(api.POST('/runs/search', { body: { run_id: traceId, limit: 1 } }));
+      return run ?? null;
+    },
+    retry: false,
   });
 
 export const feedbackQuery = (runId: string) =>
