@@ -1,10 +1,12 @@
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser';
 import { ConsoleBrowser, seriousFindings, takePicture } from '../support/console';
-import { testStore } from '../support/exports';
-import { EXAMPLE_GRAPHS, Gantry, startGantry } from '../support/gantry';
+import { EXAMPLE_GRAPHS, type Gantry, startGantry } from '../support/gantry';
 import { waitFor } from '../support/wait-for';
 import { WebhookReceiver } from '../support/webhook-receiver';
+
+/** Globals of the page. */
+declare const navigator: { clipboard: { readText: () => Promise<string> } };
 
 const ADMIN_KEY = 'admin-key-of-the-console-0123456789';
 const ask = (content: string) => ({ messages: [{ role: 'user', content }] });
@@ -44,101 +46,7 @@ describeInBrowser('the pages of the console for operators', () => {
 
   const open = (path: string): Promise<Page> => browser.open(`${gantry.url}/console${path}`);
 
-  /** The project of the agent's traces, once all of its run has been received. */
-  async function tracedProject(): Promise<{ project_id: string; day: string }> {
-    return waitFor('the trace of the run', async () => {
-      const { rows } = await gantry.sql.query<{ project_id: string; day: string }>(
-        `SELECT p.project_id, to_char(r.start_time AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day FROM trace_projects p JOIN trace_runs r USING (project_id)
-          WHERE p.name = 'agent' AND r.parent_run_id IS NULL AND r.end_time IS NOT NULL`,
-      );
-      return rows[0];
-    });
-  }
-
-  it('finds a trace by a filter, shows its runs as a tree and its messages as messages, and takes feedback', async () => {
-    const { project_id: project } = await tracedProject();
-    const page = await open('/traces');
-    await page.getByRole('link', { name: 'agent' }).click();
-    await page.getByRole('heading', { name: 'agent' }).waitFor();
-    const filter = page.getByRole('combobox', { name: 'Filter' });
-    await filter.fill('eq(nam');
-    await page.getByRole('option', { name: 'name' }).waitFor();
-    await filter.press('Enter');
-    expect(await filter.inputValue()).toBe('eq(name');
-    await page.getByRole('alert').getByText('at position').waitFor();
-    await filter.fill('eq(name, "agent")');
-    await filter.press('Enter');
-    await page.waitForURL(/filter=/);
-    expect(await seriousFindings(page)).toEqual([]);
-    await page.getByRole('table', { name: 'Traced runs' }).getByRole('link', { name: 'agent' }).click();
-    await page.waitForURL(new RegExp(`/traces/${project}/`));
-    await page.getByRole('treeitem', { name: /get_weather/ }).click();
-    await page.getByRole('heading', { name: 'get_weather' }).waitFor();
-    await page.getByRole('treeitem').first().click();
-    await page.getByText('What is the weather in Oslo?').first().waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-    await takePicture(page, 'trace');
-    await page.getByRole('tab', { name: 'Feedback' }).click();
-    await page.getByLabel('Comment').fill('It took long');
-    await page.getByRole('button', { name: 'Bad' }).click();
-    await page.getByText('It took long').waitFor();
-  });
-
-  it('creates a destination and an export, follows it to its end, and verifies the objects in the bucket', async () => {
-    const { day: tracedDay } = await tracedProject();
-    const store = testStore();
-    const page = await open('/exports');
-    await page.getByRole('button', { name: 'New destination' }).click();
-    const dialog = page.getByRole('dialog', { name: 'New destination' });
-    await dialog.getByLabel('Name').fill('Lake');
-    await dialog.getByLabel('Bucket', { exact: true }).fill('no-such-bucket');
-    await dialog.getByLabel('Region').fill(store.region);
-    await dialog.getByLabel('Endpoint').fill(store.endpoint);
-    await dialog.getByLabel('Prefix').fill('console');
-    await dialog.getByLabel('Access key ID').fill(store.access_key_id);
-    await dialog.getByLabel('Secret access key').fill(store.secret_access_key);
-    await dialog.getByRole('button', { name: 'Test and create' }).click();
-    await dialog.getByRole('alert').waitFor();
-    await dialog.getByLabel('Bucket', { exact: true }).fill(store.bucket);
-    await dialog.getByRole('button', { name: 'Test and create' }).click();
-    await dialog.waitFor({ state: 'detached' });
-    const report = page.getByRole('dialog', { name: 'Test of Lake' });
-    await report.getByText('permits everything').waitFor();
-    await report.getByText('s3:DeleteObject').waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-    await report.getByRole('button', { name: 'Close' }).click();
-    await page.getByRole('button', { name: 'New export' }).first().click();
-    const form = page.getByRole('dialog', { name: 'New export' });
-    await form.getByLabel('Project').selectOption({ label: 'agent' });
-    await form.getByText(/runs are selected now/).waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-    await form.getByRole('button', { name: 'Start export' }).click();
-    await page.getByText('Completed', { exact: true }).first().waitFor();
-    await page.getByRole('button', { name: 'Verify' }).click();
-    await page.getByText(/The bucket holds all/).waitFor();
-    await page.getByRole('table', { name: 'Days of the export' }).getByRole('button', { name: tracedDay }).click();
-    const day = page.getByRole('dialog');
-    await day.waitFor();
-    await day
-      .getByRole('button', { name: /\.parquet$/ })
-      .first()
-      .click();
-    const preview = day.getByRole('region', { name: 'Schema and first rows' });
-    await preview.getByRole('columnheader', { name: /^start_time\s*TIMESTAMP/ }).waitFor();
-    await preview.getByText('get_weather').first().waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-    // The address has the day and the file.
-    await page.reload();
-    await preview.getByText('get_weather').first().waitFor();
-    await page.keyboard.press('Escape');
-    await day.waitFor({ state: 'detached' });
-    await takePicture(page, 'export');
-    await page.getByRole('link', { name: 'Exports' }).first().click();
-    await page.getByRole('tab', { name: 'Destinations' }).click();
-    await page.getByText(`s3://${store.bucket}/console`).waitFor();
-  });
-
-  it('creates a cron, shows its next ticks, triggers and pauses it, and previews what a backfill would run', async () => {
+  it('creates a cron, shows its next ticks, triggers and pauses it, and runs what is past after a dry run', async () => {
     const page = await open('/crons');
     await page.getByRole('button', { name: 'New cron' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'New cron' });
@@ -158,7 +66,13 @@ describeInBrowser('the pages of the console for operators', () => {
     await backfill.getByLabel('From (UTC)').fill('2026-03-01T00:00');
     await backfill.getByLabel('To (UTC)').fill('2026-03-04T00:00');
     await backfill.getByText(/^3 ticks/).waitFor();
-    await backfill.getByRole('button', { name: 'Cancel' }).click();
+    await backfill.getByText('2026-03-03 05:00').waitFor();
+    const history = page.getByRole('table', { name: 'Runs of the cron' });
+    expect(await history.getByText('backfill').count()).toBe(0);
+    await backfill.getByRole('button', { name: 'Backfill' }).click();
+    await backfill.waitFor({ state: 'detached' });
+    await page.getByText('3 runs of 3 ticks; 0 had been run before.').waitFor();
+    await waitFor('the runs of the past', async () => (await history.getByText('backfill').count()) === 3);
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('button', { name: 'Resume' }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
@@ -194,6 +108,12 @@ describeInBrowser('the pages of the console for operators', () => {
     await page.getByText('Attempt 1', { exact: true }).waitFor();
     await page.getByText('not yet').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy the request as curl' }).click();
+    const curl = await waitFor('the request', async () => page.evaluate(() => navigator.clipboard.readText()));
+    // Paths of receivers may be secrets, and are masked.
+    expect(curl).toContain(`curl -X POST '${new URL(receiver.url()).origin}/***'`);
+    expect(curl).toContain("-H 'content-type: application/json'");
     isReceiverUp = true;
     const before = page.url();
     await page.getByRole('button', { name: 'Send again' }).click();
@@ -202,8 +122,31 @@ describeInBrowser('the pages of the console for operators', () => {
     await takePicture(page, 'delivery');
   });
 
+  it('sends a sample to a receiver, and says why one can’t be sent', async () => {
+    isReceiverUp = true;
+    const page = await open('/webhooks');
+    await page.getByRole('button', { name: 'Send a sample' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Send a sample' });
+    await dialog.getByLabel('URL').fill('http://169.254.169.254/latest');
+    await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+    await dialog.getByRole('alert').getByText('422').waitFor();
+    await dialog.getByLabel('URL').fill(receiver.url());
+    await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText('Attempt 1', { exact: true }).waitFor();
+    await page.getByText('thanks').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  it('leads from Home to the deliveries that were given up', async () => {
+    const page = await open('/');
+    await page.getByRole('link', { name: /Webhook deliveries that were given up\s*1/ }).click();
+    const rows = page.getByRole('table', { name: 'Webhook deliveries' }).getByRole('link');
+    await rows.first().waitFor();
+    expect(await rows.count()).toBe(1);
+    expect(new URL(page.url()).searchParams.get('status')).toBe('failed');
+  });
+
   it('leads from a run to its deliveries and to its trace', async () => {
-    await tracedProject();
     const [{ run_id: runId }] = (
       await gantry.sql.query<{ run_id: string }>(
         `SELECT run_id FROM webhook_deliveries WHERE run_id IS NOT NULL LIMIT 1`,
@@ -280,13 +223,40 @@ describeInBrowser('the pages of the console for operators', () => {
     await page.getByRole('tab', { name: 'Audit log' }).click();
     await page.getByRole('table', { name: 'Audit log' }).getByText('revoke', { exact: true }).first().waitFor();
     await page.getByRole('tab', { name: 'Tenants' }).click();
-    await page.getByRole('button', { name: 'New tenant' }).waitFor();
+    await page.getByRole('button', { name: 'New tenant' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('acme');
+    await page.getByRole('button', { name: 'Create tenant' }).click();
+    await page.getByRole('button', { name: 'Rename acme' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('acme labs');
+    await page.getByRole('button', { name: 'Rename', exact: true }).click();
+    const tenant = page.getByRole('listitem').filter({ hasText: 'acme labs' });
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    // Unchecked once the server has answered.
+    await tenant.getByRole('checkbox').first().click();
+    await waitFor('the changed tenant', async () => {
+      const response = await fetch(`${gantry.url}/admin/tenants`, { headers: { 'x-api-key': ADMIN_KEY } });
+      const tenants = (await response.json()) as { name: string; entitlements: Record<string, boolean> }[];
+      return tenants.some(({ name, entitlements }) => name === 'acme labs' && !Object.values(entitlements)[0]);
+    });
     expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('tab', { name: 'This caller' }).click();
+    await page.getByText('without a limit').waitFor();
   });
 
-  it('shows the health of the services and the backlog', async () => {
+  it('shows what is healthy and what is not, and the backlog', async () => {
     const page = await open('/system');
-    await page.getByText('database').waitFor();
+    const findings = page.getByRole('list', { name: 'Findings' }).getByRole('listitem');
+    await findings.filter({ hasText: 'workers' }).waitFor();
+    const lines = (await findings.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+    expect(lines).toEqual([
+      'pass database is healthy',
+      'pass temporal is healthy',
+      'pass clock agrees with that of this browser',
+      'pass auth off: for this machine alone',
+      'pass workers 1 polling',
+      'pass run queue on time',
+      'pass crons on time',
+    ]);
     await page.getByText('Runs in flight').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
   });
@@ -308,45 +278,4 @@ describeInBrowser('the pages of the console for operators', () => {
     expect(rows.findIndex((row) => row.includes('Attempt 2'))).toBeGreaterThan(2);
     await page.getByText('2: a process was lost or stopped').waitFor();
   });
-
-  it('opens a trace of 5,000 runs, and renders only the visible ones', async () => {
-    const page = await open('/traces');
-    const { project, trace } = await largeTrace();
-    await page.goto(`${gantry.url}/console/traces/${project}/${trace}`);
-    await page.getByText('5,000 runs').waitFor();
-    expect(await page.getByRole('treeitem').count()).toBeLessThan(200);
-    await page.getByRole('tree').press('ArrowDown');
-    await page.getByRole('heading', { name: 'step 1', exact: true }).waitFor();
-  });
-
-  /** Uploads a trace as a LangSmith client does, all of its runs below one root. */
-  async function largeTrace(): Promise<{ project: string; trace: string }> {
-    const id = (index: number): string => `019a0000-0000-7000-8000-${index.toString(16).padStart(12, '0')}`;
-    const start = Date.now();
-    const stamp = (ms: number): string => new Date(start + ms).toISOString();
-    const order = (ms: number): string => stamp(ms).replace(/[-:.]/g, '').replace('Z', '000Z');
-    const runs = Array.from({ length: 5000 }, (_, index) => ({
-      id: id(index),
-      trace_id: id(0),
-      ...(index > 0 && { parent_run_id: id(0) }),
-      dotted_order: index === 0 ? `${order(0)}${id(0)}` : `${order(0)}${id(0)}.${order(index)}${id(index)}`,
-      name: index === 0 ? 'large' : `step ${index}`,
-      run_type: 'chain',
-      start_time: stamp(index),
-      end_time: stamp(index + 1),
-      session_name: 'large traces',
-      inputs: {},
-      outputs: {},
-    }));
-    const response = await fetch(`${gantry.url}/api/v1/runs/batch`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ post: runs, patch: [] }),
-    });
-    expect(response.status).toBe(202);
-    const { rows } = await gantry.sql.query<{ project_id: string }>(
-      `SELECT project_id FROM trace_projects WHERE name = 'large traces'`,
-    );
-    return { project: rows[0].project_id, trace: id(0) };
-  }
 });

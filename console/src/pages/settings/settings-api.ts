@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
+import { request } from '../../api/client';
 import { getJson, sendJson } from '../../api/json';
 
 const MOST = 1000;
@@ -41,7 +42,17 @@ export interface Me {
   entitlements: Record<string, boolean>;
 }
 
-export const meQuery = queryOptions({ queryKey: ['me'], queryFn: () => getJson<Me>('/api/v1/me') });
+/** The caller, and how many requests it may still send; null where the server sets no limit. */
+export const meQuery = queryOptions({
+  queryKey: ['me'],
+  queryFn: async () => {
+    const response = await request('/api/v1/me');
+    const [limit, left, seconds] = ['limit', 'remaining', 'reset'].map((name) =>
+      response.headers.get(`x-ratelimit-${name}`),
+    );
+    return { ...((await response.json()) as Me), rate: limit === null ? null : { limit, left, seconds } };
+  },
+});
 export const tenantsQuery = queryOptions({
   queryKey: ['admin', 'tenants'],
   queryFn: () => getJson<Tenant[]>('/admin/tenants', { limit: MOST }),
@@ -57,6 +68,8 @@ export const readAudit = (action: string | undefined, before: string | undefined
   getJson<AuditRecord[]>('/admin/audit', { limit: 100, action, before });
 
 export const createTenant = (name: string) => sendJson<Tenant>('POST', '/admin/tenants', { name });
+export const renameTenant = (tenantId: string, name: string) =>
+  sendJson<Tenant>('PATCH', `/admin/tenants/${tenantId}`, { name });
 export const setEntitlement = (tenantId: string, entitlement: string, isGiven: boolean) =>
   sendJson<Tenant>('PATCH', `/admin/tenants/${tenantId}`, { entitlements: { [entitlement]: isGiven } });
 export const createKey = (body: { tenant_id: string; name: string; expires_at?: string }) =>

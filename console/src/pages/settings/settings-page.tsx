@@ -17,7 +17,7 @@ function Caller() {
   const query = useQuery(meQuery);
   if (query.error) return <ErrorBox error={query.error} retry={() => void query.refetch()} />;
   if (!query.data) return <Loading />;
-  const { tenant_id: tenant, kind, identity, permissions, entitlements } = query.data;
+  const { tenant_id: tenant, kind, identity, permissions, entitlements, rate } = query.data;
   const who = { none: 'anonymous: authentication is off', api_key: 'an API key', user: 'a user' }[kind] ?? kind;
   return (
     <Facts
@@ -25,6 +25,10 @@ function Caller() {
         ['Requests are sent as', who],
         ['Identity', identity ?? '—'],
         ['Tenant', <span className="font-mono text-xs">{tenant}</span>],
+        [
+          'Requests',
+          rate ? `${rate.left} of ${rate.limit} are left for the next ${rate.seconds} s` : 'without a limit',
+        ],
         ['Permissions', permissions?.join(', ') ?? 'all of the tenant'],
         [
           'Entitlements',

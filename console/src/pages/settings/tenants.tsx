@@ -1,17 +1,18 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Button } from '../../ui/button';
+import { Button, IconButton } from '../../ui/button';
 import { ErrorBox, Loading } from '../../ui/feedback';
 import { FormDialog } from '../../ui/form-dialog';
 import { TextField } from '../../ui/form-field';
 import { notifyError } from '../../ui/toast';
 import { Time } from '../../ui/time';
-import { createTenant, setEntitlement, tenantsQuery } from './settings-api';
+import { createTenant, renameTenant, setEntitlement, type Tenant, tenantsQuery } from './settings-api';
 
 export function Tenants() {
   const client = useQueryClient();
   const query = useQuery(tenantsQuery);
   const [isCreating, setCreating] = useState(false);
+  const [renamed, setRenamed] = useState<Tenant>();
   const [name, setName] = useState('');
   const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: tenantsQuery.queryKey });
   const give = useMutation({
@@ -24,14 +25,32 @@ export function Tenants() {
   if (!query.data) return <Loading />;
   return (
     <div className="space-y-3">
-      <Button small look="primary" icon="plus" onClick={() => setCreating(true)}>
+      <Button
+        small
+        look="primary"
+        icon="plus"
+        onClick={() => {
+          setName('');
+          setCreating(true);
+        }}
+      >
         New tenant
       </Button>
       <ul className="space-y-2">
         {query.data.map((tenant) => (
           <li key={tenant.tenant_id} className="card flex flex-wrap items-center gap-x-6 gap-y-2 px-4 py-3">
             <div className="min-w-0 flex-1">
-              <p className="font-medium">{tenant.name}</p>
+              <p className="flex items-center gap-1 font-medium">
+                {tenant.name}
+                <IconButton
+                  icon="edit"
+                  label={`Rename ${tenant.name}`}
+                  onClick={() => {
+                    setName(tenant.name);
+                    setRenamed(tenant);
+                  }}
+                />
+              </p>
               <p className="font-mono text-xs text-muted">{tenant.tenant_id}</p>
             </div>
             {Object.entries(tenant.entitlements).map(([entitlement, isGiven]) => (
@@ -49,6 +68,19 @@ export function Tenants() {
           </li>
         ))}
       </ul>
+      {renamed && (
+        <FormDialog
+          title={`Rename ${renamed.name}`}
+          action="Rename"
+          submit={async () => {
+            await renameTenant(renamed.tenant_id, name);
+            await refresh();
+          }}
+          onClose={() => setRenamed(undefined)}
+        >
+          <TextField label="Name" value={name} onChange={setName} isRequired />
+        </FormDialog>
+      )}
       {isCreating && (
         <FormDialog
           title="New tenant"

@@ -1,26 +1,57 @@
 import { useQuery } from '@tanstack/react-query';
 import { useInfo } from '../../api/info';
-import { getJson } from '../../api/json';
+import { API_URL } from '../../app/base';
+import { Icon } from '../../ui/icons';
+import { send } from '../../api/client';
+import { ApiFailure } from '../../api/failure';
 import { metricOf, type Metrics, metricsQuery } from '../../api/metrics';
 import { Loaded } from '../../ui/feedback';
 import { bytes, whole } from '../../ui/numbers';
 import { Facts, Page, Section } from '../../ui/page';
 import { Status } from '../../ui/status';
 import { duration } from '../../ui/time';
+import { type Finding, findingsOf, type Health } from './findings';
 
 const REFETCH_MS = 5_000;
 
-interface Health {
-  ok: boolean;
-  services?: Record<string, string>;
+async function readHealth(): Promise<Health> {
+  const begun = Date.now();
+  // A service that is down is an answer as well, and no failure of the request.
+  const response = await send(`${API_URL}/ok?check_db=1`);
+  const date = response.headers.get('date');
+  if (!response.headers.get('content-type')?.includes('json')) throw await ApiFailure.of(response);
+  // The header has whole seconds: half a second is missing on average.
+  const skewMs = date === null ? null : Date.parse(date) + 500 - (begun + Date.now()) / 2;
+  return { ...((await response.json()) as Omit<Health, 'skewMs'>), skewMs };
 }
 
 const healthQuery = {
   queryKey: ['system', 'health'],
-  queryFn: () => getJson<Health>('/ok', { check_db: 1 }),
+  queryFn: readHealth,
   refetchInterval: REFETCH_MS,
   retry: false,
 };
+
+const MARKS = { pass: 'text-good', warn: 'text-wait', fail: 'text-bad' };
+
+function Findings({ findings }: { findings: Finding[] }) {
+  return (
+    <ul aria-label="Findings" className="card divide-y divide-line">
+      {findings.map(({ level, check, text, hint }) => (
+        <li key={check} className="flex flex-wrap items-baseline gap-x-3 px-4 py-2">
+          <span className={`flex w-16 items-center gap-1.5 self-center text-xs font-medium ${MARKS[level]}`}>
+            <Icon name={level === 'pass' ? 'check' : 'warning'} size={14} />
+            {level}
+          </span>
+          <span className="w-28 font-medium">{check}</span>
+          <span className="text-soft">{text}</span>
+          {hint && <span className="basis-full pl-19 text-soft sm:basis-auto sm:pl-0">{hint}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 function Numbers({ metrics }: { metrics: Metrics }) {
   const one = (name: string, labels?: Record<string, string>): number | undefined => metricOf(metrics, name, labels);
   const seconds = (name: string): string => {
@@ -60,18 +91,9 @@ export default function SystemPage() {
       call={{ method: 'GET', path: '/ok?check_db=1' }}
     >
       <div className="space-y-6">
-        <Section title="Services">
-          <Loaded of={health} lines={1}>
-            {({ services = {} }) => (
-              <ul className="flex flex-wrap gap-3">
-                {Object.entries(services).map(([name, state]) => (
-                  <li key={name} className="card flex items-center gap-3 px-4 py-2">
-                    <span className="font-medium">{name.replaceAll('_', ' ')}</span>
-                    <Status status={state} />
-                  </li>
-                ))}
-              </ul>
-            )}
+        <Section title="Findings">
+          <Loaded of={health} lines={4}>
+            {(read) => <Findings findings={findingsOf(read, metrics.data, info, location.hostname)} />}
           </Loaded>
         </Section>
         <Section title="Now">
@@ -110,8 +132,8 @@ export default function SystemPage() {
           </div>
         )}
         <p className="text-muted">
-          <code className="font-mono text-xs">npm run doctor</code> checks ports, disk, clocks and versions on the
-          machine itself.
+          <code className="font-mono text-xs">npm run doctor</code> checks more on the machine itself: ports,
+          migrations, the bucket, CORS and settings.
         </p>
       </div>
     </Page>

@@ -1,0 +1,284 @@
+import type { Page } from 'playwright-core';
+import { describeInBrowser } from '../support/browser';
+import { ConsoleBrowser, seriousFindings, takePicture } from '../support/console';
+import { destinationBody, testStore } from '../support/exports';
+import { EXAMPLE_GRAPHS, type Gantry, startGantry } from '../support/gantry';
+import { waitFor } from '../support/wait-for';
+
+const DAY_MS = 86_400_000;
+
+describeInBrowser('traces and exports in the console', () => {
+  let gantry: Gantry;
+  let browser: ConsoleBrowser;
+
+  beforeAll(async () => {
+    [gantry, browser] = await Promise.all([
+      startGantry({ graphProcesses: 1, graphs: EXAMPLE_GRAPHS, env: { GANTRY_TRACING: 'on' } }),
+      ConsoleBrowser.launch(),
+    ]);
+    const input = { messages: [{ role: 'user', content: 'What is the weather in Oslo?' }] };
+    await gantry.client().runs.wait(null, 'agent', { input });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await gantry?.stop();
+  });
+
+  afterEach(async () => {
+    expect(await browser.closePages()).toEqual([]);
+  });
+
+  const open = (path: string): Promise<Page> => browser.open(`${gantry.url}/console${path}`);
+
+  async function call<Answer>(method: string, path: string, body: object): Promise<Answer> {
+    const response = await fetch(`${gantry.url}/api/v1${path}`, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    expect(await response.clone().text()).toBeTruthy();
+    expect(response.ok).toBe(true);
+    return (await response.json()) as Answer;
+  }
+
+  /** The project of the agent's traces, once all of its run has been received. */
+  async function tracedProject(): Promise<{ project_id: string; day: string }> {
+    return waitFor('the trace of the run', async () => {
+      const { rows } = await gantry.sql.query<{ project_id: string; day: string }>(
+        `SELECT p.project_id, to_char(r.start_time AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day FROM trace_projects p JOIN trace_runs r USING (project_id)
+          WHERE p.name = 'agent' AND r.parent_run_id IS NULL AND r.end_time IS NOT NULL`,
+      );
+      return rows[0];
+    });
+  }
+
+  it('finds a trace by a filter, shows its runs as a tree and its messages as messages, and takes feedback', async () => {
+    const { project_id: project } = await tracedProject();
+    const page = await open('/traces');
+    await page.getByRole('link', { name: 'agent' }).click();
+    await page.getByRole('heading', { name: 'agent' }).waitFor();
+    const filter = page.getByRole('combobox', { name: 'Filter' });
+    await filter.fill('eq(nam');
+    await page.getByRole('option', { name: 'name' }).waitFor();
+    await filter.press('Enter');
+    expect(await filter.inputValue()).toBe('eq(name');
+    await page.getByRole('alert').getByText('at position').waitFor();
+    await filter.fill('eq(name, "agent")');
+    await filter.press('Enter');
+    await page.waitForURL(/filter=/);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('table', { name: 'Traced runs' }).getByRole('link', { name: 'agent' }).click();
+    await page.waitForURL(new RegExp(`/traces/${project}/`));
+    await page.getByRole('treeitem', { name: /get_weather/ }).click();
+    await page.getByRole('heading', { name: 'get_weather' }).waitFor();
+    await page.getByRole('treeitem').first().click();
+    await page.getByText('What is the weather in Oslo?').first().waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await takePicture(page, 'trace');
+    await page.getByRole('tab', { name: 'Feedback' }).click();
+    await page.getByLabel('Comment').fill('It took long');
+    await page.getByRole('button', { name: 'Bad' }).click();
+    await page.getByText('It took long').waitFor();
+  });
+
+  it('creates a destination and an export, follows it to its end, and verifies the objects in the bucket', async () => {
+    const { day: tracedDay } = await tracedProject();
+    const store = testStore();
+    const page = await open('/exports');
+    await page.getByRole('button', { name: 'New destination' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New destination' });
+    await dialog.getByLabel('Name').fill('Lake');
+    await dialog.getByLabel('Bucket', { exact: true }).fill('no-such-bucket');
+    await dialog.getByLabel('Region').fill(store.region);
+    await dialog.getByLabel('Endpoint').fill(store.endpoint);
+    await dialog.getByLabel('Prefix').fill('console');
+    await dialog.getByLabel('Access key ID').fill(store.access_key_id);
+    await dialog.getByLabel('Secret access key').fill(store.secret_access_key);
+    await dialog.getByRole('button', { name: 'Test and create' }).click();
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByLabel('Bucket', { exact: true }).fill(store.bucket);
+    await dialog.getByRole('button', { name: 'Test and create' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const report = page.getByRole('dialog', { name: 'Test of Lake' });
+    await report.getByText('permits everything').waitFor();
+    await report.getByText('s3:DeleteObject').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await report.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'New export' }).first().click();
+    const form = page.getByRole('dialog', { name: 'New export' });
+    await form.getByLabel('Project').selectOption({ label: 'agent' });
+    await form.getByText(/runs are selected now/).waitFor();
+    const newest = form.getByRole('list', { name: 'The newest of them' });
+    await newest.getByRole('listitem').nth(4).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await form.getByRole('button', { name: 'Start export' }).click();
+    await page.getByText('Completed', { exact: true }).first().waitFor();
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText(/The bucket holds all/).waitFor();
+    const files = page.getByRole('table', { name: 'Files of the manifest' }).getByRole('row');
+    expect(await files.nth(1).textContent()).toMatch(/\.parquet.*[0-9a-f]{32}/);
+    await page.getByRole('table', { name: 'Days of the export' }).getByRole('button', { name: tracedDay }).click();
+    const day = page.getByRole('dialog');
+    await day.waitFor();
+    await day
+      .getByRole('button', { name: /\.parquet$/ })
+      .first()
+      .click();
+    const preview = day.getByRole('region', { name: 'Schema and first rows' });
+    await preview.getByRole('columnheader', { name: /^start_time\s*TIMESTAMP/ }).waitFor();
+    await preview.getByText('get_weather').first().waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    // The address has the day and the file.
+    await page.reload();
+    await preview.getByText('get_weather').first().waitFor();
+    await page.keyboard.press('Escape');
+    await day.waitFor({ state: 'detached' });
+    await takePicture(page, 'export');
+    await page.getByRole('link', { name: 'Exports' }).first().click();
+    await page.getByRole('tab', { name: 'Destinations' }).click();
+    await page.getByText(`s3://${store.bucket}/console`).waitFor();
+  });
+
+  it('charts the count, errors, latency, tokens and cost of the runs of a project', async () => {
+    const ended = Date.now() - 60_000;
+    const outputs = { usage_metadata: { input_tokens: 30, output_tokens: 12, total_tokens: 42, total_cost: 0.5 } };
+    const runs = [undefined, undefined, undefined, 'The model refused'].map((error, index) => {
+      const id = `019a0000-0000-7000-8000-00000001000${index}`;
+      return {
+        id,
+        trace_id: id,
+        dotted_order: `${new Date(ended - 2000).toISOString().replace(/[-:.]/g, '').replace('Z', '000Z')}${id}`,
+        name: 'priced',
+        run_type: 'llm',
+        start_time: new Date(ended - 2000).toISOString(),
+        end_time: new Date(ended).toISOString(),
+        session_name: 'priced',
+        inputs: {},
+        ...(error ? { error } : { outputs }),
+      };
+    });
+    await call('POST', '/runs/batch', { post: runs, patch: [] });
+    const page = await open('/traces');
+    await page.getByRole('link', { name: 'priced' }).click();
+    const values: Record<string, string[]> = {
+      Runs: ['3', '1'],
+      'Error rate': ['25 %'],
+      'Latency, p50 and p99': ['2.0 s', '2.0 s'],
+      Tokens: ['126'],
+      Cost: ['$1.50'],
+    };
+    for (const [title, expected] of Object.entries(values)) {
+      const name = `${title} of the window in 12 steps`;
+      await page.getByRole('img', { name }).locator('canvas').waitFor();
+      const row = page.getByRole('table', { name }).getByRole('row').nth(1);
+      expect(await row.getByRole('cell').allTextContents()).toEqual(expected);
+    }
+    await page.getByText('4 runs · 25 % failed · 126 tokens · $1.50').waitFor();
+    await page.getByLabel('Failed only').check();
+    const listed = page.getByRole('table', { name: 'Traced runs' }).getByRole('link');
+    await waitFor('the failed one alone', async () => (await listed.count()) === 1);
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  describe('an export of a destination', () => {
+    let destination: string;
+    let project: string;
+
+    beforeAll(async () => {
+      ({ id: destination } = await call<{ id: string }>('POST', '/bulk-exports/destinations', destinationBody()));
+      ({ project_id: project } = await tracedProject());
+    });
+
+    it('is scheduled, shows the windows that come next, and is cancelled', async () => {
+      const page = await open('/exports');
+      await page.getByRole('button', { name: 'New export' }).first().click();
+      const form = page.getByRole('dialog', { name: 'New export' });
+      await form.getByLabel('Project').selectOption({ label: 'agent' });
+      await form.getByLabel('Repeats').selectOption({ label: 'On a schedule' });
+      const today = new Date().toISOString().slice(0, 10);
+      await form.getByLabel('From').fill(today);
+      await form.getByLabel('Hours of each window').fill('24');
+      await form.getByRole('button', { name: 'Start export' }).click();
+      const windows = page.getByRole('list', { name: 'Next windows' }).getByRole('listitem');
+      await windows.first().waitFor();
+      const day = (after: number): string => new Date(Date.parse(today) + after * DAY_MS).toISOString().slice(0, 10);
+      expect(await windows.count()).toBe(5);
+      for (const index of [0, 4]) {
+        const text = `${day(index)} 00:00 to ${day(index + 1)} 00:00 UTC`;
+        expect(await windows.nth(index).textContent()).toContain(text);
+      }
+      expect(await windows.first().locator('time').getAttribute('datetime')).toBe(`${day(1)}T00:10:00.000Z`);
+      expect(await seriousFindings(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+      await page.getByRole('button', { name: 'Cancel export' }).click();
+      await page.getByText('Cancelled', { exact: true }).waitFor();
+      await windows.first().waitFor({ state: 'detached' });
+    });
+
+    it('fails with what the bucket said, and completes when it is retried', async () => {
+      const bucket = (name: string) =>
+        gantry.sql.query(
+          `UPDATE export_destinations SET config = jsonb_set(config::jsonb, '{bucket_name}', to_jsonb($2::text))
+            WHERE destination_id = $1`,
+          [destination, name],
+        );
+      await bucket('no-such-bucket');
+      const { id } = await call<{ id: string }>('POST', '/bulk-exports', {
+        bulk_export_destination_id: destination,
+        session_id: project,
+        start_time: new Date(Date.now() - DAY_MS).toISOString(),
+        end_time: new Date(Date.now() + DAY_MS).toISOString(),
+      });
+      const page = await open(`/exports/${id}`);
+      await page.getByRole('alert').getByText('Bucket is not valid').waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+      await bucket(testStore().bucket);
+      await page.getByRole('button', { name: 'Retry' }).click();
+      await page.getByText('The days that failed are exported again.').waitFor();
+      await page.getByText('Completed', { exact: true }).first().waitFor();
+      await page.getByRole('button', { name: 'Verify' }).waitFor();
+    });
+  });
+
+  it('opens a trace of 5,000 runs, and renders only the visible ones', async () => {
+    const page = await open('/traces');
+    const { project, trace } = await largeTrace();
+    await page.goto(`${gantry.url}/console/traces/${project}/${trace}`);
+    await page.getByText('5,000 runs').waitFor();
+    expect(await page.getByRole('treeitem').count()).toBeLessThan(200);
+    await page.getByRole('tree').press('ArrowDown');
+    await page.getByRole('heading', { name: 'step 1', exact: true }).waitFor();
+  });
+
+  /** Uploads a trace as a LangSmith client does, all of its runs below one root. */
+  async function largeTrace(): Promise<{ project: string; trace: string }> {
+    const id = (index: number): string => `019a0000-0000-7000-8000-${index.toString(16).padStart(12, '0')}`;
+    const start = Date.now();
+    const stamp = (ms: number): string => new Date(start + ms).toISOString();
+    const order = (ms: number): string => stamp(ms).replace(/[-:.]/g, '').replace('Z', '000Z');
+    const runs = Array.from({ length: 5000 }, (_, index) => ({
+      id: id(index),
+      trace_id: id(0),
+      ...(index > 0 && { parent_run_id: id(0) }),
+      dotted_order: index === 0 ? `${order(0)}${id(0)}` : `${order(0)}${id(0)}.${order(index)}${id(index)}`,
+      name: index === 0 ? 'large' : `step ${index}`,
+      run_type: 'chain',
+      start_time: stamp(index),
+      end_time: stamp(index + 1),
+      session_name: 'large traces',
+      inputs: {},
+      outputs: {},
+    }));
+    const response = await fetch(`${gantry.url}/api/v1/runs/batch`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ post: runs, patch: [] }),
+    });
+    expect(response.status).toBe(202);
+    const { rows } = await gantry.sql.query<{ project_id: string }>(
+      `SELECT project_id FROM trace_projects WHERE name = 'large traces'`,
+    );
+    return { project: rows[0].project_id, trace: id(0) };
+  }
+});
