@@ -16,6 +16,7 @@
 //   GANTRY_TEST_PYTHON                a Python with the public clients (test/python/requirements.txt)
 //   GANTRY_TEST_OLDER_PYTHON          with --full: a Python with older clients (test/python/older-clients.txt)
 //   GANTRY_TEST_GRAPH_PYTHON          a Python that runs the graphs of test/python-graphs
+//   GANTRY_TEST_OLDER_GRAPH_PYTHON    the same with the oldest libraries that graphs may have
 //   GANTRY_TEST_MCP_CONFORMANCE       the script of MCP's public conformance suite
 //   GANTRY_TEST_CHROMIUM              Chromium or Chrome; empty where there is none: tests with a browser are skipped
 //   GANTRY_TEST_OLD_NODE              the installed Node, where it is too old to run Gantry

@@ -16,12 +16,12 @@ import orjson
 from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph.errors import GraphBubbleUp
 from psycopg.rows import dict_row
 
 from .cipher import Cipher, OpeningCursor
 from .connections import TenantAccess, TenantConnections
+from .library import DeltaSnapshot
 from .wire import storable_json
 
 # The tenant of a deployment that names no other: its checkpoints keep the plain ids of threads.
@@ -212,7 +212,7 @@ class CheckpointSaver(AsyncPostgresSaver):
             known = checkpoint["channel_versions"]
             new_versions = {**{name: known[name] for name in inline if name in known}, **new_versions}
             inline = {}
-        snapshots = {name: True for name, value in values.items() if isinstance(value, _DeltaSnapshot)}
+        snapshots = {name: True for name, value in values.items() if isinstance(value, DeltaSnapshot)}
         stored = {name: value for name, value in values.items() if name not in inline}
         versions = {name: version for name, version in new_versions.items() if name in stored}
         blobs = self._dump_blobs("", namespace, stored, versions)
@@ -342,4 +342,4 @@ async def _sealed(cipher: Cipher, rows: Rows) -> Rows:
 
 
 def _is_inline(value: Any) -> bool:
-    return not isinstance(value, _DeltaSnapshot) and (value is None or isinstance(value, (str, int, float, bool)))
+    return not isinstance(value, DeltaSnapshot) and (value is None or isinstance(value, (str, int, float, bool)))

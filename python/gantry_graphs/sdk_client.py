@@ -6,7 +6,8 @@ from contextvars import ContextVar
 from typing import Any
 
 import httpx
-from langgraph_sdk._async import client as sdk
+
+from .library import sdk_client
 
 # Headers that name the caller whom the code of this context runs for.
 credentials: ContextVar[dict[str, str] | None] = ContextVar("credentials", default=None)
@@ -17,7 +18,8 @@ def register(api_url: str, socket_path: str | None = None) -> None:
 
     `socket_path`: of the Unix socket that the API listens on for this process.
 
-    Replaces a name in a private module of langgraph-sdk (0.4.14), which imports it from the server's own package.
+    Replaces a name in a private module of langgraph-sdk (0.4.14; a public one before 0.3), which imports it from the
+    server's own package.
     """
 
     class Loopback(httpx.AsyncBaseTransport):
@@ -39,4 +41,4 @@ def register(api_url: str, socket_path: str | None = None) -> None:
         async def aclose(self) -> None:
             await self._transport.aclose()
 
-    sdk.get_asgi_transport = lambda: Loopback  # type: ignore[attr-defined, assignment]
+    sdk_client().get_asgi_transport = lambda: Loopback

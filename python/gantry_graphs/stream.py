@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import aclosing
 from typing import Any
 
-from langchain_core.language_models._compat_bridge import message_to_events
 from langchain_core.messages import BaseMessage, BaseMessageChunk, message_chunk_to_message
 
+from .library import CONTENT_BLOCKS_FLAG, message_to_events, require_event_protocol
 from .state import checkpoint_of, reference
 from .wire import to_wire_json
 
@@ -17,9 +17,6 @@ Chunk = tuple[tuple[str, ...], str, Any]
 
 # A node's own output, before its end; everything else reports an end, which has to be committed first.
 _WORK_IN_PROGRESS = {"messages", "custom", "tools"}
-
-# Key of `configurable` by which the library streams tokens as content blocks.
-_CONTENT_BLOCKS_FLAG = "__pregel_stream_messages_v2"
 
 # Keys that identify a checkpoint and its owner. The rest of a `configurable` is for the graph: keys, headers, its user.
 _PUBLIC_CONFIGURABLE = (
@@ -111,7 +108,8 @@ async def stream_run(
 
     try:
         if kwargs.get("event_protocol"):
-            configurable = {**config["configurable"], _CONTENT_BLOCKS_FLAG: True}
+            require_event_protocol()
+            configurable = {**config["configurable"], CONTENT_BLOCKS_FLAG: True}
             protocol_config = {**config, "configurable": configurable}
             async with aclosing(graph.astream(input, protocol_config, version="v2", **options)) as parts:
                 async for part in parts:

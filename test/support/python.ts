@@ -40,3 +40,10 @@ export function pythonForGraphs(): string {
   if (!python) throw new Error('GANTRY_TEST_GRAPH_PYTHON is missing: run the tests with `npm test`');
   return python;
 }
+
+/** The same with the oldest libraries that graphs may have (older.txt of that project). @throws as `pythonForGraphs` */
+export function pythonForOlderGraphs(): string {
+  const python = process.env.GANTRY_TEST_OLDER_GRAPH_PYTHON;
+  if (!python) throw new Error('GANTRY_TEST_OLDER_GRAPH_PYTHON is missing: run the tests with `npm test`');
+  return python;
+}

@@ -1,0 +1,43 @@
+"""Where the project's libraries differ between the versions that it may have: langgraph from 0.6 on."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+__all__ = ["CONTENT_BLOCKS_FLAG", "DeltaSnapshot", "message_to_events", "require_event_protocol", "sdk_client"]
+
+try:
+    from langgraph.checkpoint.serde.types import _DeltaSnapshot as DeltaSnapshot
+except ImportError:  # langgraph-checkpoint before 4.1 has no delta channels, so that no value is a snapshot of one.
+
+    class DeltaSnapshot:  # type: ignore[no-redef]
+        """The type of no value."""
+
+
+try:
+    from langchain_core.language_models._compat_bridge import message_to_events
+    from langgraph._internal._constants import CONFIG_KEY_STREAM_MESSAGES_V2
+except ImportError:  # langgraph before 1.2 doesn't stream tokens as content blocks.
+    message_to_events = CONFIG_KEY_STREAM_MESSAGES_V2 = None  # type: ignore[assignment]
+
+# Key of `configurable` by which the library streams tokens as content blocks; None where it can't.
+CONTENT_BLOCKS_FLAG: str | None = CONFIG_KEY_STREAM_MESSAGES_V2
+
+
+def sdk_client() -> Any:
+    """The module of langgraph-sdk that has `get_client`: a private one since 0.3."""
+    try:
+        return import_module("langgraph_sdk._async.client")
+    except ImportError:
+        return import_module("langgraph_sdk.client")
+
+
+def require_event_protocol() -> None:
+    """Raises a RuntimeError if the libraries can't stream content blocks, of which the event protocol consists."""
+    if CONTENT_BLOCKS_FLAG is None:
+        raise RuntimeError(
+            "The event protocol needs langgraph 1.2 or newer in the project's environment, "
+            f"which has {version('langgraph')}: update it, or stream the run with stream_mode"
+        )
