@@ -16,6 +16,7 @@ from .loader import GraphLoader
 from .repeated import missing_steps, without_emitted
 from .requests import ParentRequests
 from .saver import Fence, FencedError, HandedBack, RunCheckpointSaver
+from .schemas import known_context
 from .state import final_state
 from .store import RunStore
 from .stream import Event, stream_run
@@ -120,7 +121,7 @@ async def _events(
         graph,
         None if is_resuming else await _input(graph, request),
         config,
-        options=_options(kwargs),
+        options=_options(graph, kwargs),
         kwargs=kwargs,
         written=saver.written,
         on_node=control.on_node,
@@ -164,10 +165,15 @@ def _auth_config(user: dict[str, Any] | None) -> dict[str, Any]:
     }
 
 
-def _options(kwargs: dict[str, Any]) -> dict[str, Any]:
-    chosen = {name: kwargs[name] for name in ("context", "interrupt_before", "interrupt_after") if kwargs.get(name)}
-    # Asynchronous checkpoints would leave a gap in which a finished node runs again: `sync` is the minimum.
-    return {**chosen, "durability": "exit" if kwargs["durability"] == "exit" else "sync"}
+def _options(graph: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    chosen = {name: kwargs[name] for name in ("interrupt_before", "interrupt_after") if kwargs.get(name)}
+    return {
+        **chosen,
+        # Never None: graphs read defaults of their schema from it.
+        "context": known_context(graph, kwargs.get("context") or {}),
+        # Asynchronous checkpoints would leave a gap in which a finished node runs again: `sync` is the minimum.
+        "durability": "exit" if kwargs["durability"] == "exit" else "sync",
+    }
 
 
 def _checkpoint_metadata(request: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pydantic import create_model
 
@@ -15,6 +16,26 @@ def schemas_of(graph: Any) -> dict[str, Any]:
         "output": _read(graph.get_output_jsonschema),
         "config": _read(graph.get_context_jsonschema),
     }
+
+
+# By the schema's class: describing it takes milliseconds, which each run would spend.
+_context_schemas: WeakKeyDictionary[Any, dict[str, Any] | None] = WeakKeyDictionary()
+
+
+def known_context(graph: Any, context: dict[str, Any]) -> dict[str, Any]:
+    """The values of a run's context that the graph's schema has: a dataclass can't be made from others.
+
+    It is all of them without a schema, and with one that allows further properties.
+    """
+    declared = graph.context_schema
+    if declared is None:
+        return context
+    if declared not in _context_schemas:
+        _context_schemas[declared] = _read(graph.get_context_jsonschema)
+    schema = _context_schemas[declared] or {}
+    if "properties" not in schema or schema.get("additionalProperties"):
+        return context
+    return {name: value for name, value in context.items() if name in schema["properties"]}
 
 
 def _read(schema: Callable[[], Any]) -> Any:

@@ -94,8 +94,14 @@ describe('applications in Python', () => {
     const context = { system_prompt: 'Be brief.', model: 'openai/gpt-4o' };
     const input = say('call search {"query": "bees"}');
     expect(lastOf(await wait(null, 'react_agent', { input, context }))).toBe('The tool says: Found bees');
+    // Values for other graphs, which the class of the context doesn't have.
+    const configurable = { ...context, unknown_to_the_graph: 1 };
+    expect(lastOf(await wait(null, 'react_agent', { input, config: { configurable } }))).toBe(
+      'The tool says: Found bees',
+    );
     const prompt = app.model.prompts.at(-1)!;
     expect(prompt.turns[0]).toEqual({ role: 'system', text: 'Be brief.' });
+    expect(lastOf(await wait(null, 'react_agent', { input }))).toBe('The tool says: Found bees');
     const { context_schema: schema } = await client.assistants.getSchemas('react_agent');
     expect(schema).toMatchObject({ properties: { system_prompt: {}, model: {} } });
   });

@@ -132,7 +132,8 @@ function runConfig(
       ...(kwargs.strict_resume && { [STRICT_RESUME]: true }),
     },
     store,
-    ...(kwargs.context && { context: kwargs.context }),
+    // Never undefined: graphs read values of it without asking whether there are any.
+    context: kwargs.context ?? {},
     ...(kwargs.interrupt_before && { interruptBefore: kwargs.interrupt_before }),
     ...(kwargs.interrupt_after && { interruptAfter: kwargs.interrupt_after }),
     // Asynchronous checkpoints would leave a gap in which a finished node runs again: `async` is the minimum.

@@ -44,11 +44,11 @@ export const typed = new StateGraph(Typed, TypedConfig)
 
 const Configuration = z.object({ given: z.string().default(''), from_context: z.string().default('') });
 
-/** Returns its configuration, from both places that may have it. */
+/** Returns its configuration, from both places that may have it. It has a context even where no run gave one. */
 export const configured = new StateGraph(Configuration, z.object({ model: z.string().optional() }))
   .addNode('tell', (_, config: LangGraphRunnableConfig<{ model?: string }>) => ({
     given: JSON.stringify(config.configurable, (key, value: unknown) => (key.startsWith('__') ? undefined : value)),
-    from_context: String(config.context?.model),
+    from_context: String(config.context!.model),
   }))
   .addEdge(START, 'tell')
   .addEdge('tell', END)
