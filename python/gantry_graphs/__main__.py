@@ -218,8 +218,10 @@ async def _load(channel: ParentChannel, data: dict[str, Any]) -> GraphProcess:
 
 
 async def _pulse(channel: ParentChannel) -> None:
+    from .memory import resident_mb
+
     while True:
-        channel.send({"type": "pulse"})
+        channel.send({"type": "pulse", "residentMb": resident_mb()})
         await asyncio.sleep(_PULSE_SECONDS)
 
 

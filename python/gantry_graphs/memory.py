@@ -1,4 +1,4 @@
-"""The limit of a process's memory (GANTRY_GRAPH_MEMORY_MB)."""
+"""The memory of a process: its limit (GANTRY_GRAPH_MEMORY_MB), and what it has taken."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 
 _OPTION = "--memory-mb="
 _STATUS = Path("/proc/self/status")
+_SIZES = Path("/proc/self/statm")
+_MIB = 1024 * 1024
 
 
 def granted_memory(arguments: Sequence[str]) -> int | None:
@@ -21,5 +23,14 @@ def limit_memory(granted: int | None) -> None:
     taken = re.search(r"^VmData:\s+(\d+) kB$", _STATUS.read_text(), re.MULTILINE) if _STATUS.exists() else None
     if granted is None or taken is None:
         return
-    limit = int(taken[1]) * 1024 + granted * 1024 * 1024
+    limit = int(taken[1]) * 1024 + granted * _MIB
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+def resident_mb() -> float:
+    """MiB of memory that the process has taken; outside of Linux the most that it had."""
+    try:
+        return int(_SIZES.read_text().split()[1]) * resource.getpagesize() / _MIB
+    except OSError:
+        # In bytes on macOS.
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _MIB

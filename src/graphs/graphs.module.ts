@@ -140,6 +140,7 @@ function graphHosts(purpose: Purpose, config: AppConfig, registry: GraphRegistry
       runtime,
       processes: processesFor(purpose, config),
       perTenant: config.graphs.isPerTenant,
+      recycleAboveMb: config.graphs.recycleAboveMb,
       reservesForLight: purpose === 'run' && !config.graphs.isPerTenant && config.graphs.threads.max > 1,
       confinement: { env: userCodeEnvironment(config, registry.config.env), ...config.graphs.confinement },
       data: data.then((all) => ({ ...all, graphs })),

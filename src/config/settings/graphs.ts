@@ -55,6 +55,11 @@ export const graphVariables = {
       'MiB of heap of each graph process, which ends where it needs more (its runs are retried); in Python beside what is loaded, and with a `MemoryError`',
     shownDefault: "Node's own limit; none in Python",
   }),
+  GANTRY_GRAPH_RECYCLE_MB: z.coerce.number().int().min(64).optional().meta({
+    description:
+      'MiB of resident memory beyond which a graph process gets no further runs: it ends once its own are over, and another one takes its place',
+    shownDefault: 'none',
+  }),
   GANTRY_GRAPH_VALUE_LIMIT_BYTES: positiveInt
     .min(1024 * 1024, 'must be at least 1048576')
     .default(64 * 1024 * 1024)
@@ -131,6 +136,8 @@ export interface GraphSettings {
   preparesSchemas: boolean;
   /** Graph processes that are kept ready, and the most of them. */
   threads: { min: number; max: number };
+  /** MiB of resident memory beyond which a graph process is replaced; undefined: none is. */
+  recycleAboveMb: number | undefined;
 }
 
 /** More processes than cores compute no more, and each costs memory; with fewer than two, a busy node holds all runs up. */
@@ -156,6 +163,7 @@ export function graphSettings(env: Values<typeof graphVariables>, executesRuns: 
     cacheFolder: env.GANTRY_CACHE_FOLDER,
     preparesSchemas: env.GANTRY_PREPARE_SCHEMAS,
     threads: { min, max: env.GANTRY_GRAPH_THREADS_MAX ?? Math.max(min, defaultGraphThreads()) },
+    recycleAboveMb: env.GANTRY_GRAPH_RECYCLE_MB,
   };
 }
 

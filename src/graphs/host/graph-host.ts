@@ -15,6 +15,8 @@ export interface GraphHostOptions {
   perTenant: boolean;
   /** Whether one process more is kept for tenants with little work, once there are several tenants. */
   reservesForLight: boolean;
+  /** MiB of memory beyond which a process is replaced; undefined: none is. */
+  recycleAboveMb: number | undefined;
   /** Known once the database has answered. */
   data: Promise<ProcessData>;
   runtime: GraphRuntime;
@@ -27,6 +29,7 @@ export interface GraphHostOptions {
 /** Time after which a process that hasn't begun its work counts as blocked by user code, and the work goes elsewhere. */
 const BEGIN_TIMEOUT_MS = 250;
 const SHRINK_MS = 60_000;
+const RECYCLE_MS = 1_000;
 
 /**
  * The processes in which graphs of one language run.
@@ -51,6 +54,7 @@ export class GraphHost {
   private closed = false;
   private started: Promise<Record<string, string>> | undefined;
   private readonly shrink: NodeJS.Timeout;
+  private readonly recycling: NodeJS.Timeout;
 
   constructor(private readonly options: GraphHostOptions) {
     // Each caller that waits for it reports why it failed; there may be none yet.
@@ -61,11 +65,14 @@ export class GraphHost {
       processes: options.processes,
       perTenant: options.perTenant,
       reservesForLight: options.reservesForLight,
+      recycleAboveMb: options.recycleAboveMb,
       start: (onAwake) => new GraphProcess(options, onAwake),
       onEnded: (process) => this.recent.forget(process),
     });
     this.shrink = setInterval(() => void this.endIdleProcesses(), SHRINK_MS);
     this.shrink.unref();
+    this.recycling = setInterval(() => void this.recycleProcesses(), RECYCLE_MS);
+    this.recycling.unref();
   }
 
   /**
@@ -196,6 +203,7 @@ export class GraphHost {
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.shrink);
+    clearInterval(this.recycling);
     await Promise.all([this.pool.close(), ...[...this.alone].map((process) => process.terminate())]);
   }
 
@@ -204,9 +212,17 @@ export class GraphHost {
     await this.start().catch(() => undefined);
   }
 
-  /** The memory of a graph's single process is kept. */
   private async endIdleProcesses(): Promise<void> {
+    this.pool.endIdle(await this.findHomes());
+  }
+
+  private async recycleProcesses(): Promise<void> {
+    this.pool.recycle(await this.findHomes());
+  }
+
+  /** Finds the processes that are the only ones of a graph, whose memory is kept. */
+  private async findHomes(): Promise<(process: GraphProcess) => boolean> {
     const homes = new Set(await Promise.all([...this.homes.values()].map((home) => home.catch(() => undefined))));
-    this.pool.endIdle((process) => homes.has(process));
+    return (process) => homes.has(process);
   }
 }

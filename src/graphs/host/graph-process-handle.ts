@@ -18,6 +18,7 @@ import {
 } from './protocol';
 import type { TenantId } from '../../database/tenant-id';
 import { writeUserLog } from './sdk-logger';
+import { GraphProcessMemory } from './graph-process-memory';
 import type { GraphRuntime } from './graph-runtime';
 import { GraphsUnavailable } from './graphs-unavailable';
 import type { StoreOperations, StoreQuestion } from './store-operations';
@@ -85,6 +86,7 @@ export class GraphProcess {
   /** Resolves to the graphs that it can't serve, and why. */
   readonly ready: Promise<Record<string, string>>;
   readonly ended: Promise<void>;
+  readonly memory = new GraphProcessMemory();
   private readonly store: StoreOperations;
   private readonly logger = new Logger(GraphProcess.name);
   private readonly userLog = new Logger('Graph');
@@ -112,6 +114,7 @@ export class GraphProcess {
         const wasSilent = !this.responsive;
         // Data on the channel doesn't prove it: code that blocks the event loop may write it.
         if (message.type === 'pulse' || message.type === 'ready') this.lastPulse = Date.now();
+        if (message.type === 'pulse') this.memory.measured(message.residentMb);
         if (message.type === 'accept') this.unanswered.delete(message.id);
         if (wasSilent && this.responsive) onAwake();
         if (message.type === 'ready') resolve(message.problems);

@@ -31,6 +31,7 @@ import { TypeSchemasCache } from './type-schemas-cache';
 import { userCodeScope, type UserCodeScope } from './user-code-scope';
 
 const PULSE_MS = 100;
+const MIB = 1024 * 1024;
 /** Events that may be in flight to the log before the run waits: a slow database slows the run, not the memory. */
 const WINDOW = 2_000;
 /** Characters of events in one message, which the reader parses as a whole. */
@@ -250,7 +251,7 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
           );
     }
   });
-  setInterval(() => send({ type: 'pulse' }), PULSE_MS);
+  setInterval(() => send({ type: 'pulse', residentMb: process.memoryUsage.rss() / MIB }), PULSE_MS);
   send({ type: 'ready', problems });
   keepCompiledCode();
   if (data.preparesSchemas) void calls.prepareSchemas();

@@ -1,8 +1,10 @@
 import { Logger } from '@nestjs/common';
 import type { GraphProcess } from './graph-process-handle';
+import { GraphProcessMemory } from './graph-process-memory';
 import { ProcessPool } from './process-pool';
 
 const MAX = 2;
+const RECYCLE_MB = 500;
 
 /** A process whose work is counted here. */
 class FakeProcess {
@@ -10,6 +12,7 @@ class FakeProcess {
   readonly ended = this.end.promise;
   readonly responsive = true;
   readonly idleMs = 0;
+  readonly memory = new GraphProcessMemory();
   readonly work: string[] = [];
   isNice = false;
 
@@ -46,6 +49,7 @@ describe('a pool of graph processes that tenants share', () => {
       processes: { min: 1, max: MAX },
       perTenant: false,
       reservesForLight: true,
+      recycleAboveMb: RECYCLE_MB,
       start: () => {
         started.push(new FakeProcess(ready));
         return started.at(-1) as unknown as GraphProcess;
@@ -133,6 +137,33 @@ describe('a pool of graph processes that tenants share', () => {
     expect(pool.reclaim(started[MAX + 1] as unknown as GraphProcess, 'three')).toBe(true);
     await begin('two');
     expect(started).toHaveLength(MAX + 3);
+  });
+
+  it('gives no work to a process that has grown too large, and ends it when it has none', async () => {
+    const large = await begin('one');
+    large.memory.measured(100);
+    pool.recycle(() => false);
+    expect([...pool]).toContain(large);
+    large.memory.measured(RECYCLE_MB + 1);
+    pool.recycle((process) => process === (large as unknown as GraphProcess));
+    expect(await begin('one')).not.toBe(large);
+    pool.recycle(() => false);
+    await beginBatch('one', 10);
+    expect(large.work).toEqual(['one']);
+    expect([...pool]).toContain(large);
+    large.work.length = 0;
+    pool.recycle(() => false);
+    await turn();
+    expect([...pool]).not.toContain(large);
+    expect([...pool]).toHaveLength(MAX);
+  });
+
+  it('keeps a process that is too large once it has loaded the graphs', async () => {
+    const [process] = started;
+    process.memory.measured(RECYCLE_MB + 1);
+    process.memory.measured(RECYCLE_MB + 2);
+    pool.recycle(() => false);
+    expect([...pool]).toEqual([process]);
   });
 
   it('keeps it while it ends others that are idle', async () => {

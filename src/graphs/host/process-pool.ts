@@ -8,6 +8,8 @@ export interface ProcessPoolOptions {
   perTenant: boolean;
   /** Whether one process more is kept for tenants with little work, once there are several tenants. */
   reservesForLight: boolean;
+  /** MiB of memory beyond which a process is replaced. */
+  recycleAboveMb?: number;
   /** @param onAwake called when the process answers again */
   start: (onAwake: () => void) => GraphProcess;
   onEnded: (process: GraphProcess) => void;
@@ -49,6 +51,8 @@ export class ProcessPool {
   private readonly processes = new Set<GraphProcess>();
   /** Processes that still load the graphs and take no work yet. */
   private readonly loading = new Set<GraphProcess>();
+  /** Processes that have grown too large: they only finish what they have. */
+  private readonly leaving = new Set<GraphProcess>();
   private readonly waiting: Waiting[] = [];
   /** The tenant of each process, if it serves only one. */
   private readonly owners = new WeakMap<GraphProcess, string>();
@@ -65,7 +69,7 @@ export class ProcessPool {
   constructor(private readonly options: ProcessPoolOptions) {}
 
   [Symbol.iterator](): IterableIterator<GraphProcess> {
-    return this.processes.values();
+    return [...this.processes, ...this.leaving].values();
   }
 
   /**
@@ -150,10 +154,31 @@ export class ProcessPool {
     }
   }
 
+  /**
+   * Replaces the processes that have grown too large. One that has work keeps it, and ends at a later call.
+   * @param isKept as in `endIdle`
+   */
+  recycle(isKept: (process: GraphProcess) => boolean): void {
+    const { recycleAboveMb } = this.options;
+    if (recycleAboveMb === undefined || this.closed) return;
+    for (const process of this.processes) {
+      if (!process.memory.hasGrownAbove(recycleAboveMb) || isKept(process)) continue;
+      this.logger.log(`A graph process has grown above ${recycleAboveMb} MiB: another one takes its place`);
+      this.processes.delete(process);
+      if (process === this.reserved) this.reserved = undefined;
+      this.leaving.add(process);
+    }
+    for (const process of this.leaving) {
+      if (process.load === 0 && !this.claimed.has(process)) void process.terminate();
+    }
+    if (this.isBelowMinimum()) this.startAnother();
+    this.dispatch();
+  }
+
   async close(): Promise<void> {
     this.closed = true;
     for (const { reject } of this.waiting.splice(0)) reject(stopping());
-    await Promise.all([...this.processes, ...this.loading].map((process) => process.terminate()));
+    await Promise.all([...this, ...this.loading].map((process) => process.terminate()));
   }
 
   private wait(tenantId: string, signals: AbortSignal[]): Promise<GraphProcess> {
@@ -211,6 +236,10 @@ export class ProcessPool {
     return [...this.processes].filter((process) => process !== this.reserved);
   }
 
+  private isBelowMinimum(): boolean {
+    return this.regular().length + this.loading.size < this.options.processes.min;
+  }
+
   /** Where all processors are busy, the few runs of light tenants don't wait for the batch that keeps them busy. */
   private favorReserved(): void {
     if (!this.reserved) return;
@@ -263,11 +292,12 @@ export class ProcessPool {
 
   private onEnded(process: GraphProcess): void {
     this.options.onEnded(process);
+    this.leaving.delete(process);
     const wasRetired = !this.processes.delete(process);
     if (process === this.reserved) this.reserved = undefined;
     if (this.closed) return;
     this.dispatch();
-    if (wasRetired || this.regular().length + this.loading.size >= this.options.processes.min) return;
+    if (wasRetired || !this.isBelowMinimum()) return;
     this.logger.warn('A graph process ended; a new one takes its place');
     this.startAnother();
   }

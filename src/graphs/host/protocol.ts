@@ -248,7 +248,8 @@ export type FromProcess =
   /** `problems`: why a graph can't be served, by its id. */
   | { type: 'ready'; problems: Record<string, string> }
   | { type: 'unusable'; message: string }
-  | { type: 'pulse' }
+  /** `residentMb`: memory of the process, in MiB. */
+  | { type: 'pulse'; residentMb: number }
   | { type: 'accept'; id: number }
   /** User code threw outside of any run. */
   | { type: 'stray'; message: string }
@@ -271,7 +272,7 @@ type Shape = Record<string, 'number' | 'string' | 'object' | 'list'>;
 const SHAPES: Record<FromProcess['type'], Shape> = {
   ready: { problems: 'object' },
   unusable: { message: 'string' },
-  pulse: {},
+  pulse: { residentMb: 'number' },
   accept: { id: 'number' },
   stray: { message: 'string' },
   log: { level: 'string', message: 'string', fields: 'object' },
