@@ -80,6 +80,7 @@ function frameRows(what, rounds) {
   const dropped = rounds.map(({ frames }) => (100 * frames.filter((each) => each > DROPPED_MS).length) / frames.length);
   const tasks = rounds.map((each) => Math.max(0, ...each.tasks));
   times(`${what}: longest frame`, longest);
+  row(`${what}: frames`, `${rounds.map(({ frames }) => frames.length).join(', ')}`);
   row(`${what}: longest task above 50 ms`, `median ${ms(median(tasks))}, worst ${ms(Math.max(...tasks))}`);
   row(
     `${what}: frames above ${DROPPED_MS} ms`,
@@ -215,20 +216,60 @@ async function measureRuns({ browser, api, site, postgres }) {
   );
 }
 
-/** @param {Place} place */
-async function measureStream({ browser, site }) {
-  for (const hasEvents of [false, true]) {
-    const streams = await rounds(() =>
-      inPage(browser, async (page) => {
-        await page.goto(`${site}/playground?assistant=paced`);
-        if (hasEvents) await page.getByRole('button', { name: /^Events/ }).click();
-        await page.getByLabel('Message', { exact: true }).fill('Say it.');
-        await page.keyboard.press('Enter');
-        await page.getByRole('heading', { name: 'Part 1', exact: true }).waitFor();
-        return watched(page, () => page.getByRole('status').getByText('Running').waitFor({ state: 'detached' }));
-      }),
+/**
+ * Reads a stream as the playground does, outside of the browser.
+ * @param {string} api
+ * @param {() => Promise<unknown>} onFirst called at the first token
+ */
+async function readStream(api, onFirst) {
+  const { thread_id: thread } = await (await post(`${api}/threads`, {})).json();
+  const options = { stream_subgraphs: true, stream_resumable: true, on_disconnect: 'continue' };
+  const modes = ['values', 'messages-tuple', 'updates', 'custom', 'tasks'];
+  const response = await post(`${api}/threads/${thread}/runs/stream`, { ...PACED, ...options, stream_mode: modes });
+  const decoder = new TextDecoder();
+  let hasBegun = false;
+  for await (const chunk of response.body ?? []) {
+    if (hasBegun || !decoder.decode(chunk, { stream: true }).includes('event: messages')) continue;
+    hasBegun = true;
+    await onFirst();
+  }
+}
+
+/** Frames of a blank page while a program beside the browser reads the same stream. @param {Place} place */
+const watchBlank = ({ browser, api }) =>
+  inPage(browser, async (page) => {
+    await page.goto('data:text/html,<title>blank</title>');
+    await readStream(api, () => page.evaluate('startWatch()'));
+    return page.evaluate('endWatch()');
+  });
+
+/** Frames of the playground while it streams. @param {Place} place @param {boolean} hasEvents */
+const watchPlayground = ({ browser, site }, hasEvents) =>
+  inPage(browser, async (page) => {
+    await page.goto(`${site}/playground?assistant=paced${hasEvents ? '&events=open' : ''}`);
+    await page.getByLabel('Message', { exact: true }).fill('Say it.');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Part 1', exact: true }).waitFor();
+    return watched(page, () => page.getByRole('status').getByText('Running').waitFor({ state: 'detached' }));
+  });
+
+/** In turn, so that all have the machine in the same state. @param {Place} place */
+async function measureStream(place) {
+  const streams = await rounds(async () => ({
+    blank: await watchBlank(place),
+    plain: await watchPlayground(place, false),
+    events: await watchPlayground(place, true),
+  }));
+  const rows = /** @type {const} */ ([
+    ['Blank page beside the stream', 'blank'],
+    ['Playground at 200 tokens/s', 'plain'],
+    ['Playground at 200 tokens/s, with events', 'events'],
+  ]);
+  for (const [what, name] of rows) {
+    frameRows(
+      what,
+      streams.map((each) => each[name]),
     );
-    frameRows(`Playground at 200 tokens/s${hasEvents ? ', with events' : ''}`, streams);
   }
 }
 

@@ -1,5 +1,7 @@
+import { memo } from 'react';
 import Markdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
+import { blocksOf } from './markdown-blocks';
 
 /** Renderers of elements; a link shows its target, since its text comes from the model. */
 const components: Components = {
@@ -21,18 +23,27 @@ const components: Components = {
     ),
 };
 
-/** The text of a model as Markdown, without any HTML of its own. */
+const PLUGINS = [remarkGfm];
+const safeUrl = (url: string): string => (/^(https?:|mailto:|data:image\/)/i.test(url) ? url : '');
+
+const Block = memo(function Block({ text }: { text: string }) {
+  return (
+    <Markdown remarkPlugins={PLUGINS} components={components} skipHtml urlTransform={safeUrl}>
+      {text}
+    </Markdown>
+  );
+});
+
+/**
+ * The text of a model as Markdown, without any HTML of its own. Each token of a stream makes a longer text, of which only
+ * the last block is parsed again.
+ */
 export default function MarkdownView({ text }: { text: string }) {
   return (
     <div className="markdown">
-      <Markdown
-        remarkPlugins={[remarkGfm]}
-        components={components}
-        skipHtml
-        urlTransform={(url) => (/^(https?:|mailto:|data:image\/)/i.test(url) ? url : '')}
-      >
-        {text}
-      </Markdown>
+      {blocksOf(text).map((block, index) => (
+        <Block key={index} text={block} />
+      ))}
     </div>
   );
 }
