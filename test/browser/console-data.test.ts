@@ -171,8 +171,10 @@ describeInBrowser('traces and exports in the console', () => {
     for (const [title, expected] of Object.entries(values)) {
       const name = `${title} of the window in 12 steps`;
       await page.getByRole('img', { name }).locator('canvas').waitFor();
-      const row = page.getByRole('table', { name }).getByRole('row').nth(1);
-      expect(await row.getByRole('cell').allTextContents()).toEqual(expected);
+      const cells = page.getByRole('table', { name }).getByRole('row').nth(1).getByRole('cell');
+      const isShown = async (): Promise<boolean> => (await cells.allTextContents()).join() === expected.join();
+      await waitFor(`the values of ${title}`, isShown, 20_000).catch(() => undefined);
+      expect(await cells.allTextContents()).toEqual(expected);
     }
     await page.getByText('4 runs · 25 % failed · 126 tokens · $1.50').waitFor();
     await page.getByLabel('Failed only').check();
