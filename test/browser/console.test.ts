@@ -133,6 +133,19 @@ describeInBrowser('the console', () => {
     await page.getByText(/Here is what I found/).waitFor();
   });
 
+  it('Threads: finds one by its values and status', async () => {
+    const id = await threadAfter('nested', { text: 'found by this' });
+    const page = await open('/threads');
+    await page.getByLabel('Values').fill('{"text": "FOUND BY THIS!"}');
+    await page.getByLabel('Status').selectOption('idle');
+    await waitFor('one row', async () => (await page.getByRole('row').count()) === 2);
+    await page.reload();
+    await page.getByRole('link', { name: id.slice(0, 8) }).waitFor();
+    expect(await page.getByRole('row').count()).toBe(2);
+    await page.getByLabel('Status').selectOption('interrupted');
+    await page.getByRole('link', { name: id.slice(0, 8) }).waitFor({ state: 'detached' });
+  });
+
   it('Threads: opens the states of a subgraph, replays, copies and deletes', async () => {
     const client = gantry.client();
     const id = await threadAfter('nested', { text: 'hello' });
