@@ -181,6 +181,12 @@ describeInBrowser('traces and exports in the console', () => {
     const listed = page.getByRole('table', { name: 'Traced runs' }).getByRole('link');
     await waitFor('the failed one alone', async () => (await listed.count()) === 1);
     expect(await seriousFindings(page)).toEqual([]);
+
+    const home = await open('/?hours=1');
+    const name = 'Tokens per minute of the traced runs';
+    await home.getByRole('img', { name }).locator('canvas').waitFor();
+    await home.getByRole('table', { name }).getByRole('cell').first().waitFor({ state: 'attached' });
+    expect(await seriousFindings(home)).toEqual([]);
   });
 
   describe('an export of a destination', () => {

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { Icon } from './icons';
 import { JsonView } from './json-view';
 import { MarkdownText } from './markdown';
+import { VirtualList } from './virtual-list';
 
 export interface ToolCall {
   id?: string;
@@ -159,19 +160,24 @@ export function Message({ message, results, isRunning }: MessageProps) {
 export const toolResults = (messages: ChatMessage[]): Map<string, ChatMessage> =>
   new Map(messages.filter(({ tool_call_id }) => tool_call_id !== undefined).map((each) => [each.tool_call_id!, each]));
 
+/** Height in pixels that a message is assumed to have until it is rendered. */
+export const MESSAGE_ESTIMATE = 80;
+
 /** A read-only conversation. */
 export function Conversation({ messages }: { messages: ChatMessage[] }) {
   const results = toolResults(messages);
   const calls = new Set(messages.flatMap(({ tool_calls }) => tool_calls?.map(({ id }) => id) ?? []));
   return (
-    <ol className="mx-auto flex max-w-3xl flex-col gap-5">
-      {messages
-        .filter(({ tool_call_id }) => tool_call_id === undefined || !calls.has(tool_call_id))
-        .map((message, index) => (
-          <li key={message.id ?? index}>
-            <Message message={message} results={results} isRunning={false} />
-          </li>
-        ))}
-    </ol>
+    <VirtualList
+      items={messages.filter(({ tool_call_id }) => tool_call_id === undefined || !calls.has(tool_call_id))}
+      // A traced run may hold the same message twice.
+      keyOf={(_, index) => String(index)}
+      label="Conversation"
+      estimate={MESSAGE_ESTIMATE}
+      gap={20}
+      className="mx-auto max-w-3xl"
+    >
+      {(message) => <Message message={message} results={results} isRunning={false} />}
+    </VirtualList>
   );
 }

@@ -14,16 +14,21 @@ interface Props {
   /** Label of the tabs for screen readers. */
   label: string;
   className?: string;
+  /** Whether the tabs fill the page, with parts that scroll on their own. */
+  fills?: boolean;
 }
 
-export function Tabs({ tabs, value, onChange, label, className = '' }: Props) {
+export function Tabs({ tabs, value, onChange, label, className = '', fills = false }: Props) {
   return (
     <Base.Root
       value={value}
       onValueChange={(next) => onChange(String(next))}
-      className={`flex min-h-0 flex-col ${className}`}
+      className={`flex min-h-0 flex-col ${fills ? 'flex-1' : ''} ${className}`}
     >
-      <Base.List aria-label={label} className="flex shrink-0 gap-4 overflow-x-auto border-b border-line">
+      <Base.List
+        aria-label={label}
+        className={`flex shrink-0 gap-4 overflow-x-auto border-b border-line ${fills ? 'px-4 pt-2 sm:px-6' : ''}`}
+      >
         {tabs.map((tab) => (
           <Base.Tab
             key={tab.value}
@@ -35,7 +40,11 @@ export function Tabs({ tabs, value, onChange, label, className = '' }: Props) {
         ))}
       </Base.List>
       {tabs.map((tab) => (
-        <Base.Panel key={tab.value} value={tab.value} className="min-h-0 flex-1 pt-3 outline-none">
+        <Base.Panel
+          key={tab.value}
+          value={tab.value}
+          className={`min-h-0 flex-1 pt-3 outline-none ${fills ? 'flex flex-col' : ''}`}
+        >
           {tab.content}
         </Base.Panel>
       ))}

@@ -5,9 +5,12 @@ import { Button, IconButton } from '../../ui/button';
 import { Confirm } from '../../ui/dialog';
 import { Empty, ErrorBox, Loading } from '../../ui/feedback';
 import { Time } from '../../ui/time';
+import { VirtualList } from '../../ui/virtual-list';
 import { DestinationTestDialog } from './destination-test-dialog';
 import { deleteDestination, type Destination, destinationsQuery, placeOf } from './exports-api';
 
+/** Height in pixels that a row is assumed to have until it is rendered. */
+const ROW_ESTIMATE = 64;
 const KINDS = { s3: 'S3', gcs: 'Google Cloud Storage', azure_blob: 'Azure Blob Storage' };
 
 /** Destinations of exports. Each was written to when it was created, and can be tested again. */
@@ -30,29 +33,31 @@ export function Destinations({ onCreate }: { onCreate: () => void }) {
   }
   const tested = query.data.find(({ id }) => id === test);
   return (
-    <ul className="space-y-2 overflow-auto">
-      {query.data.map((destination) => (
-        <li key={destination.id} className="card flex items-center gap-4 px-4 py-3">
-          <div className="min-w-0 flex-1">
-            <p className="font-medium">{destination.display_name}</p>
-            <p className="truncate font-mono text-xs text-muted">{placeOf(destination)}</p>
+    <div className="h-full overflow-auto">
+      <VirtualList items={query.data} keyOf={({ id }) => id} label="Destinations" estimate={ROW_ESTIMATE} gap={8}>
+        {(destination) => (
+          <div className="card flex items-center gap-4 px-4 py-3">
+            <div className="min-w-0 flex-1">
+              <p className="font-medium">{destination.display_name}</p>
+              <p className="truncate font-mono text-xs text-muted">{placeOf(destination)}</p>
+            </div>
+            <span className="hidden text-muted sm:inline">{KINDS[destination.destination_type]}</span>
+            <Time at={destination.created_at} />
+            <Button
+              small
+              aria-label={`Test ${destination.display_name}`}
+              onClick={() => change({ test: destination.id })}
+            >
+              Test
+            </Button>
+            <IconButton
+              icon="trash"
+              label={`Delete ${destination.display_name}`}
+              onClick={() => setDoomed(destination)}
+            />
           </div>
-          <span className="hidden text-muted sm:inline">{KINDS[destination.destination_type]}</span>
-          <Time at={destination.created_at} />
-          <Button
-            small
-            aria-label={`Test ${destination.display_name}`}
-            onClick={() => change({ test: destination.id })}
-          >
-            Test
-          </Button>
-          <IconButton
-            icon="trash"
-            label={`Delete ${destination.display_name}`}
-            onClick={() => setDoomed(destination)}
-          />
-        </li>
-      ))}
+        )}
+      </VirtualList>
       {tested && <DestinationTestDialog destination={tested} onClose={() => change({ test: undefined })} />}
       {doomed && (
         <Confirm
@@ -68,6 +73,6 @@ export function Destinations({ onCreate }: { onCreate: () => void }) {
           Its credentials are removed here. Files that were exported stay in the bucket.
         </Confirm>
       )}
-    </ul>
+    </div>
   );
 }

@@ -13,6 +13,7 @@ import { tokensQuery } from '../traces/traces-api';
 import { findWaiting } from '../inbox/waiting';
 import { Page, Section } from '../../ui/page';
 import { duration, Time } from '../../ui/time';
+import { TokensChart } from './tokens-chart';
 
 type Overview = Schemas['RunStats'];
 const WATCH_MS = 4_000;
@@ -55,7 +56,7 @@ function Attention({ icon, count, text, to }: { icon: IconName; count: number | 
   );
 }
 
-function Charts({ overview }: { overview: Overview }) {
+function RunCharts({ overview }: { overview: Overview }) {
   const times = useMemo(() => overview.buckets.map(({ at }) => Date.parse(at) / 1000), [overview]);
   const counts = useMemo(
     () =>
@@ -86,7 +87,7 @@ function Charts({ overview }: { overview: Overview }) {
   const sum = (name: 'created' | 'error'): number =>
     overview.buckets.reduce((total, bucket) => total + bucket[name], 0);
   return (
-    <div className="grid gap-4 xl:grid-cols-3">
+    <>
       <figure className="card p-4">
         <figcaption className="mb-2 flex justify-between font-medium">
           Runs by outcome{' '}
@@ -118,7 +119,7 @@ function Charts({ overview }: { overview: Overview }) {
         </figcaption>
         <Chart label="Wait of runs for a worker, 95th percentile" times={times} series={waits} format={duration} />
       </figure>
-    </div>
+    </>
   );
 }
 
@@ -218,7 +219,10 @@ export default function HomePage() {
             note={metrics.data ? 'on this replica' : undefined}
           />
         </div>
-        {data?.buckets.some((bucket) => bucket.created > 0) && <Charts overview={data} />}
+        <div className="grid gap-4 empty:hidden lg:grid-cols-2 2xl:grid-cols-4">
+          {data?.buckets.some((bucket) => bucket.created > 0) && <RunCharts overview={data} />}
+          <TokensChart hours={Number(hours)} />
+        </div>
         <Section title="Needs a person">
           <ul className="card divide-y divide-line overflow-hidden">
             <Attention icon="inbox" count={interrupted.data?.length} text="Interrupts to answer" to="/inbox" />

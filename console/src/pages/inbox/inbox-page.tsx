@@ -10,8 +10,12 @@ import { Conversation, messagesOf } from '../../ui/messages';
 import { Page } from '../../ui/page';
 import { Time } from '../../ui/time';
 import { notify, notifyError } from '../../ui/toast';
+import { VirtualList } from '../../ui/virtual-list';
 
 const WATCH_MS = 3_000;
+/** Height in pixels that a row of the list is assumed to have until it is rendered. */
+const ROW_ESTIMATE = 60;
+const WITHOUT_SCROLL = { preventScroll: true };
 
 function summaryOf({ value }: Question): string {
   if (typeof value === 'string') return value;
@@ -29,7 +33,8 @@ export default function InboxPage() {
   const [{ thread }, setState] = useUrlState();
   const queries = useQueryClient();
   const [isBusy, setBusy] = useState(false);
-  const list = useRef<HTMLOListElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const wasMovedByKey = useRef(false);
   const waiting = useQuery({ queryKey: ['waiting'], queryFn: findWaiting, refetchInterval: WATCH_MS });
   const all = waiting.data ?? [];
   const at = Math.max(
@@ -37,6 +42,12 @@ export default function InboxPage() {
     0,
   );
   const shown = all.at(at);
+
+  useEffect(() => {
+    // After the list has rendered the row, and without the browser's own scrolling beside that of the list.
+    if (wasMovedByKey.current) list.current?.querySelector<HTMLElement>('[aria-current=true]')?.focus(WITHOUT_SCROLL);
+    wasMovedByKey.current = false;
+  }, [at]);
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
@@ -48,7 +59,7 @@ export default function InboxPage() {
         event.preventDefault();
         const next = Math.min(Math.max(at + step, 0), all.length - 1);
         setState({ thread: all[next].threadId });
-        list.current?.querySelectorAll<HTMLElement>('button').item(next).focus();
+        wasMovedByKey.current = next !== at;
       }
       const name = { a: 'Approve', r: 'Reject', e: 'Edit' }[event.key];
       if (name === undefined) return;
@@ -115,13 +126,18 @@ export default function InboxPage() {
       )}
       {shown && (
         <div className="flex min-h-0 flex-1 flex-col md:grid md:grid-cols-[20rem_minmax(0,1fr)]">
-          <ol
+          <div
             ref={list}
-            aria-label="Waiting"
             className="max-h-48 shrink-0 overflow-auto border-b border-line md:max-h-none md:border-r md:border-b-0"
           >
-            {all.map((item, index) => (
-              <li key={item.threadId}>
+            <VirtualList
+              items={all}
+              keyOf={({ threadId }) => threadId}
+              label="Waiting"
+              estimate={ROW_ESTIMATE}
+              selected={at}
+            >
+              {(item, index) => (
                 <button
                   type="button"
                   aria-current={index === at}
@@ -139,9 +155,9 @@ export default function InboxPage() {
                     <Time at={item.since} />
                   </span>
                 </button>
-              </li>
-            ))}
-          </ol>
+              )}
+            </VirtualList>
+          </div>
           <div className="min-h-0 flex-1 overflow-auto p-4 sm:p-6">
             <div className="mx-auto max-w-3xl space-y-6">
               <p className="text-xs text-muted">

@@ -8,14 +8,17 @@ import { Button, IconButton } from '../../ui/button';
 import { ErrorBox } from '../../ui/feedback';
 import { InterruptForm, type Question } from '../../ui/interrupt-form';
 import { JsonView } from '../../ui/json-view';
-import { type ChatMessage, Message, textOf, toolResults } from '../../ui/messages';
+import { useFollowedEnd } from '../../ui/followed-end';
+import { type ChatMessage, Message, MESSAGE_ESTIMATE, textOf, toolResults } from '../../ui/messages';
 import { notifyError } from '../../ui/toast';
+import { VirtualList } from '../../ui/virtual-list';
 import { Composer } from './composer';
 import { EventCount, Events } from './events';
 import type { RunOptions } from './run-options';
 import { StreamLog, type StreamMode } from './stream-log';
 
 type Values = Record<string, unknown>;
+const keyOf = ({ id }: ChatMessage, index: number): string => id ?? String(index);
 /** Modes that repeat what the conversation shows. */
 const SHOWN_BY_CHAT = ['values', 'messages'] as const;
 /** Stream modes of every run; others are requested once they are chosen. */
@@ -48,7 +51,6 @@ export function Chat(props: Props) {
   const run = useRef<{ run_id: string; thread_id: string }>(undefined);
   const isStopAsked = useRef(false);
   const cancelRun = useRef<(threadId: string, runId: string) => Promise<void>>(() => Promise.resolve());
-  const place = useRef<HTMLDivElement>(null);
   const schemas = useQuery(schemasQuery(assistantId));
   const thread = useStream<Values>({
     client: log.client as never,
@@ -81,6 +83,7 @@ export function Chat(props: Props) {
     if (open.length === 0) isStopAsked.current = true;
     for (const { run_id } of open) await cancel(threadId!, run_id);
   };
+  const place = useFollowedEnd(thread.isLoading);
   const { setBranch } = thread;
   useEffect(() => setBranch(branch ?? ''), [branch, setBranch]);
   useEffect(() => {
@@ -94,13 +97,6 @@ export function Chat(props: Props) {
   const calls = new Set(messages.flatMap(({ tool_calls }) => tool_calls?.map(({ id }) => id) ?? []));
   const results = toolResults(messages);
   const question = thread.interrupt as Question | undefined;
-
-  useEffect(() => {
-    const element = place.current;
-    if (element && element.scrollHeight - element.scrollTop - element.clientHeight < 240) {
-      element.scrollTop = element.scrollHeight;
-    }
-  });
 
   const runOptions = {
     multitaskStrategy: options.strategy,
@@ -180,69 +176,73 @@ export function Chat(props: Props) {
             {messages.length === 0 && !thread.isLoading && isChat && !thread.error && (
               <p className="py-16 text-center text-muted">Send a message to begin a thread.</p>
             )}
-            <ol aria-label="Conversation" className="flex flex-col gap-5">
-              {messages
-                .filter(({ tool_call_id }) => tool_call_id === undefined || !calls.has(tool_call_id))
-                .map((message, index) => {
-                  const id = message.id ?? String(index);
-                  const metadata = thread.getMessagesMetadata(message as never);
-                  const branches = metadata?.branchOptions ?? [];
-                  const branchAt = branches.indexOf(metadata?.branch ?? '');
-                  if (editing?.id === id) {
-                    return (
-                      <li key={id} className="ml-auto w-full max-w-[85%] space-y-2">
-                        <textarea
-                          aria-label="Edited message"
-                          className="field h-auto min-h-20 py-2"
-                          value={editing.text}
-                          onChange={({ target }) => setEditing({ id, text: target.value })}
-                        />
-                        <div className="flex justify-end gap-2">
-                          <Button small onClick={() => setEditing(undefined)}>
-                            Cancel
-                          </Button>
-                          <Button small look="primary" onClick={() => resend(message, editing.text)}>
-                            Send from here
-                          </Button>
-                        </div>
-                      </li>
-                    );
-                  }
+            <VirtualList
+              items={messages.filter(({ tool_call_id }) => tool_call_id === undefined || !calls.has(tool_call_id))}
+              keyOf={keyOf}
+              label="Conversation"
+              estimate={MESSAGE_ESTIMATE}
+              gap={20}
+            >
+              {(message, index) => {
+                const id = keyOf(message, index);
+                const metadata = thread.getMessagesMetadata(message as never);
+                const branches = metadata?.branchOptions ?? [];
+                const branchAt = branches.indexOf(metadata?.branch ?? '');
+                if (editing?.id === id) {
                   return (
-                    <li key={id} className="group">
-                      <Message message={message} results={results} isRunning={thread.isLoading} />
-                      <div className={`flex h-7 items-center gap-1 ${message.type === 'human' ? 'justify-end' : ''}`}>
-                        {branches.length > 1 && (
-                          <span className="flex items-center text-xs text-muted">
-                            <IconButton
-                              icon="right"
-                              className="rotate-180"
-                              label="Earlier branch"
-                              disabled={branchAt <= 0}
-                              onClick={() => props.onBranch(branches[branchAt - 1])}
-                            />
-                            {branchAt + 1} / {branches.length}
-                            <IconButton
-                              icon="right"
-                              label="Later branch"
-                              disabled={branchAt >= branches.length - 1}
-                              onClick={() => props.onBranch(branches[branchAt + 1])}
-                            />
-                          </span>
-                        )}
-                        {message.type === 'human' && !thread.isLoading && (
-                          <IconButton
-                            icon="edit"
-                            label="Edit this message and continue from it"
-                            className="opacity-0 group-hover:opacity-100 focus-visible:opacity-100"
-                            onClick={() => setEditing({ id, text: textOf(message.content) })}
-                          />
-                        )}
+                    <div className="ml-auto w-full max-w-[85%] space-y-2">
+                      <textarea
+                        aria-label="Edited message"
+                        className="field h-auto min-h-20 py-2"
+                        value={editing.text}
+                        onChange={({ target }) => setEditing({ id, text: target.value })}
+                      />
+                      <div className="flex justify-end gap-2">
+                        <Button small onClick={() => setEditing(undefined)}>
+                          Cancel
+                        </Button>
+                        <Button small look="primary" onClick={() => resend(message, editing.text)}>
+                          Send from here
+                        </Button>
                       </div>
-                    </li>
+                    </div>
                   );
-                })}
-            </ol>
+                }
+                return (
+                  <div className="group">
+                    <Message message={message} results={results} isRunning={thread.isLoading} />
+                    <div className={`flex h-7 items-center gap-1 ${message.type === 'human' ? 'justify-end' : ''}`}>
+                      {branches.length > 1 && (
+                        <span className="flex items-center text-xs text-muted">
+                          <IconButton
+                            icon="right"
+                            className="rotate-180"
+                            label="Earlier branch"
+                            disabled={branchAt <= 0}
+                            onClick={() => props.onBranch(branches[branchAt - 1])}
+                          />
+                          {branchAt + 1} / {branches.length}
+                          <IconButton
+                            icon="right"
+                            label="Later branch"
+                            disabled={branchAt >= branches.length - 1}
+                            onClick={() => props.onBranch(branches[branchAt + 1])}
+                          />
+                        </span>
+                      )}
+                      {message.type === 'human' && !thread.isLoading && (
+                        <IconButton
+                          icon="edit"
+                          label="Edit this message and continue from it"
+                          className="opacity-0 group-hover:opacity-100 focus-visible:opacity-100"
+                          onClick={() => setEditing({ id, text: textOf(message.content) })}
+                        />
+                      )}
+                    </div>
+                  </div>
+                );
+              }}
+            </VirtualList>
             {!isChat && Object.keys(thread.values ?? {}).length > 0 && (
               <div className="card p-4">
                 <p className="caps mb-2">State</p>

@@ -1,8 +1,11 @@
 import { memo } from 'react';
 import { useStore } from '../../app/external-store';
 import { JsonView } from '../../ui/json-view';
+import { VirtualList } from '../../ui/virtual-list';
 import { STREAM_MODES, type StreamEvent, type StreamLog, type StreamMode } from './stream-log';
 
+/** Height in pixels that an event is assumed to have until it is rendered. */
+const EVENT_ESTIMATE = 100;
 const clock = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
   minute: '2-digit',
@@ -18,13 +21,13 @@ export function EventCount({ log }: { log: StreamLog }) {
 
 const Event = memo(function Event({ event }: { event: StreamEvent }) {
   return (
-    <li className="px-3 py-2">
+    <div className="border-b border-line px-3 py-2">
       <p className="flex justify-between gap-2 text-xs">
         <span className="min-w-0 truncate font-medium">{event.name}</span>
         <span className="shrink-0 text-muted tabular-nums">{clock.format(event.at)}</span>
       </p>
       <JsonView value={event.data} open={1} />
-    </li>
+    </div>
   );
 });
 
@@ -32,15 +35,16 @@ function EventList({ label, events }: { label: string; events: readonly StreamEv
   return (
     <section aria-label={label} className="flex min-h-0 min-w-60 flex-1 flex-col">
       <h2 className="caps shrink-0 border-b border-line px-3 py-1.5">{label}</h2>
-      <ol
-        className="min-h-0 flex-1 divide-y divide-line overflow-auto"
-        tabIndex={0}
-        aria-label={`${label}, newest first`}
-      >
-        {events.toReversed().map((event) => (
-          <Event key={event.seq} event={event} />
-        ))}
-      </ol>
+      <div className="min-h-0 flex-1 overflow-auto" tabIndex={0}>
+        <VirtualList
+          items={events.toReversed()}
+          keyOf={({ seq }) => String(seq)}
+          label={`${label}, newest first`}
+          estimate={EVENT_ESTIMATE}
+        >
+          {(event) => <Event event={event} />}
+        </VirtualList>
+      </div>
       {events.length === 0 && (
         <p className="p-3 text-xs text-muted">No event of this mode yet: a run emits those that it is created with.</p>
       )}

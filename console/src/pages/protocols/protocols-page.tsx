@@ -12,7 +12,11 @@ import { JsonView } from '../../ui/json-view';
 import { Facts, Page, Section } from '../../ui/page';
 import { SchemaForm } from '../../ui/schema-form';
 import { Tabs } from '../../ui/tabs';
+import { VirtualList } from '../../ui/virtual-list';
 import { callTool, cardQuery, sendToAgent, type Tool, toolsQuery } from './protocols-api';
+
+/** Height in pixels that a row is assumed to have until it is rendered. */
+const TOOL_ESTIMATE = 54;
 
 function Agents() {
   const [{ agent }, change] = useUrlState();
@@ -129,9 +133,16 @@ function Tools() {
         MCP clients connect to <Address text={`${API_URL}/mcp`} />
       </p>
       <div className="grid gap-6 lg:grid-cols-[18rem_1fr]">
-        <ul className="space-y-1">
-          {query.data.map((each) => (
-            <li key={each.name}>
+        <div className="max-h-[70vh] overflow-auto">
+          <VirtualList
+            items={query.data}
+            keyOf={(each) => each.name}
+            label="Tools"
+            estimate={TOOL_ESTIMATE}
+            gap={4}
+            selected={query.data.indexOf(chosen)}
+          >
+            {(each) => (
               <button
                 type="button"
                 aria-current={each === chosen ? 'true' : undefined}
@@ -141,9 +152,9 @@ function Tools() {
                 <span className="block font-medium">{each.name}</span>
                 <span className="block truncate text-xs text-muted">{each.description}</span>
               </button>
-            </li>
-          ))}
-        </ul>
+            )}
+          </VirtualList>
+        </div>
         <Section title={`Try ${chosen.name}`}>
           <ToolTrial key={chosen.name} tool={chosen} />
         </Section>

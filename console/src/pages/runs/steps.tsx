@@ -1,12 +1,14 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
-import { Fragment } from 'react';
 import { sdk } from '../../api/sdk';
 import { Empty, ErrorBox, Loading } from '../../ui/feedback';
 import { JsonDiff } from '../../ui/json-diff';
 import { duration, useNow } from '../../ui/time';
+import { VirtualList } from '../../ui/virtual-list';
 import type { FoundRun } from './runs-page';
 
 const MOST = 200;
+/** Height in pixels that a row is assumed to have until it is rendered. */
+const ROW_ESTIMATE = 36;
 
 /** One superstep of a run, from the checkpoint before it to its own. */
 export interface Step {
@@ -68,10 +70,10 @@ export function useSteps(threadId: string | undefined, runId: string, isLive: bo
 /** The place where another attempt resumed the run, above its first step. */
 function HandOver({ attempt }: { attempt: number }) {
   return (
-    <li className="flex gap-2 bg-wait-soft px-4 py-1.5 text-xs text-wait">
+    <p className="flex gap-2 bg-wait-soft px-4 py-1.5 text-xs text-wait">
       <span className="font-medium">Attempt {attempt}</span>
       <span>The process of the attempt before it was lost or stopped, and the run resumed here.</span>
-    </li>
+    </p>
   );
 }
 
@@ -91,14 +93,14 @@ export function Steps({ steps, run }: { steps: UseQueryResult<Step[]>; run: Foun
   const end = run?.ended_at ? Date.parse(run.ended_at) : Math.max(now, steps.data.at(-1)!.to);
   const length = Math.max(end - start, 1);
   return (
-    <ol className="card divide-y divide-line">
-      {steps.data.map((step, index, all) => {
-        const left = Math.min(Math.max((step.from - start) / length, 0), 1);
-        const width = Math.min(Math.max((step.to - Math.max(step.from, start)) / length, 0.004), 1 - left);
-        return (
-          <Fragment key={step.id}>
-            {step.attempt > (all[index - 1]?.attempt ?? 1) && <HandOver attempt={step.attempt} />}
-            <li>
+    <div className="card">
+      <VirtualList items={steps.data} keyOf={({ id }) => id} label="Steps" estimate={ROW_ESTIMATE}>
+        {(step, index) => {
+          const left = Math.min(Math.max((step.from - start) / length, 0), 1);
+          const width = Math.min(Math.max((step.to - Math.max(step.from, start)) / length, 0.004), 1 - left);
+          return (
+            <div className={index > 0 ? 'border-t border-line' : ''}>
+              {step.attempt > (steps.data[index - 1]?.attempt ?? 1) && <HandOver attempt={step.attempt} />}
               <details className="group">
                 <summary className="grid grid-cols-[3rem_minmax(6rem,14rem)_1fr_5rem] items-center gap-3 px-4 py-2 hover:bg-hover">
                   <span className="text-xs text-muted tabular-nums">{step.number}</span>
@@ -116,10 +118,10 @@ export function Steps({ steps, run }: { steps: UseQueryResult<Step[]>; run: Foun
                   <JsonDiff before={step.before} after={step.values} />
                 </div>
               </details>
-            </li>
-          </Fragment>
-        );
-      })}
-    </ol>
+            </div>
+          );
+        }}
+      </VirtualList>
+    </div>
   );
 }

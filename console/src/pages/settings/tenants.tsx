@@ -6,7 +6,11 @@ import { FormDialog } from '../../ui/form-dialog';
 import { TextField } from '../../ui/form-field';
 import { notifyError } from '../../ui/toast';
 import { Time } from '../../ui/time';
+import { VirtualList } from '../../ui/virtual-list';
 import { createTenant, renameTenant, setEntitlement, type Tenant, tenantsQuery } from './settings-api';
+
+/** Height in pixels that a row is assumed to have until it is rendered. */
+const ROW_ESTIMATE = 62;
 
 export function Tenants() {
   const client = useQueryClient();
@@ -24,9 +28,10 @@ export function Tenants() {
   if (query.error) return <ErrorBox error={query.error} retry={() => void query.refetch()} />;
   if (!query.data) return <Loading />;
   return (
-    <div className="space-y-3">
+    <div className="flex h-full flex-col items-stretch gap-3">
       <Button
         small
+        className="self-start"
         look="primary"
         icon="plus"
         onClick={() => {
@@ -36,38 +41,48 @@ export function Tenants() {
       >
         New tenant
       </Button>
-      <ul className="space-y-2">
-        {query.data.map((tenant) => (
-          <li key={tenant.tenant_id} className="card flex flex-wrap items-center gap-x-6 gap-y-2 px-4 py-3">
-            <div className="min-w-0 flex-1">
-              <p className="flex items-center gap-1 font-medium">
-                {tenant.name}
-                <IconButton
-                  icon="edit"
-                  label={`Rename ${tenant.name}`}
-                  onClick={() => {
-                    setName(tenant.name);
-                    setRenamed(tenant);
-                  }}
-                />
-              </p>
-              <p className="font-mono text-xs text-muted">{tenant.tenant_id}</p>
+      <div className="min-h-0 flex-1 overflow-auto">
+        <VirtualList
+          items={query.data}
+          keyOf={({ tenant_id: id }) => id}
+          label="Tenants"
+          estimate={ROW_ESTIMATE}
+          gap={8}
+        >
+          {(tenant) => (
+            <div className="card flex flex-wrap items-center gap-x-6 gap-y-2 px-4 py-3">
+              <div className="min-w-0 flex-1">
+                <p className="flex items-center gap-1 font-medium">
+                  {tenant.name}
+                  <IconButton
+                    icon="edit"
+                    label={`Rename ${tenant.name}`}
+                    onClick={() => {
+                      setName(tenant.name);
+                      setRenamed(tenant);
+                    }}
+                  />
+                </p>
+                <p className="font-mono text-xs text-muted">{tenant.tenant_id}</p>
+              </div>
+              {Object.entries(tenant.entitlements).map(([entitlement, isGiven]) => (
+                <label key={entitlement} className="flex items-center gap-1.5">
+                  <input
+                    type="checkbox"
+                    checked={isGiven}
+                    disabled={give.isPending}
+                    onChange={({ target }) =>
+                      give.mutate({ id: tenant.tenant_id, entitlement, isGiven: target.checked })
+                    }
+                  />
+                  {entitlement.replaceAll('_', ' ')}
+                </label>
+              ))}
+              <Time at={tenant.created_at} />
             </div>
-            {Object.entries(tenant.entitlements).map(([entitlement, isGiven]) => (
-              <label key={entitlement} className="flex items-center gap-1.5">
-                <input
-                  type="checkbox"
-                  checked={isGiven}
-                  disabled={give.isPending}
-                  onChange={({ target }) => give.mutate({ id: tenant.tenant_id, entitlement, isGiven: target.checked })}
-                />
-                {entitlement.replaceAll('_', ' ')}
-              </label>
-            ))}
-            <Time at={tenant.created_at} />
-          </li>
-        ))}
-      </ul>
+          )}
+        </VirtualList>
+      </div>
       {renamed && (
         <FormDialog
           title={`Rename ${renamed.name}`}

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { sdk } from '../../api/sdk';
 import { useUrlState } from '../../app/url-state';
 import { Button, buttonClass } from '../../ui/button';
@@ -10,10 +10,14 @@ import { JsonDiff } from '../../ui/json-diff';
 import { JsonEditor, jsonProblem } from '../../ui/json-editor';
 import { JsonView } from '../../ui/json-view';
 import { Facts, Section } from '../../ui/page';
+import { useMore } from '../../ui/paged';
 import { Time } from '../../ui/time';
 import { notify, notifyError } from '../../ui/toast';
+import { VirtualList } from '../../ui/virtual-list';
 
 const PAGE_SIZE = 50;
+/** Height in pixels that a row of the list is assumed to have until it is rendered. */
+const ROW_ESTIMATE = 54;
 
 type State = Awaited<ReturnType<typeof sdk.threads.getHistory>>[number];
 const idOf = (state: State): string => state.checkpoint.checkpoint_id ?? '';
@@ -134,6 +138,11 @@ export function Checkpoints({ threadId, assistantId }: { threadId: string; assis
     getNextPageParam: (last) => (last.length < PAGE_SIZE ? undefined : idOf(last.at(-1)!)),
     refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 1 ? 4_000 : false),
   });
+  const more = useMore(history);
+  const isBelow = checkpoint && history.data && !history.data.pages.flat().some((state) => idOf(state) === checkpoint);
+  useEffect(() => {
+    if (isBelow) more();
+  }, [isBelow, more]);
   if (history.isError) return <ErrorBox error={history.error} />;
   if (history.isPending) return <Loading lines={6} />;
   const states = history.data.pages.flat();
@@ -164,43 +173,50 @@ export function Checkpoints({ threadId, assistantId }: { threadId: string; assis
   return (
     <div className="grid gap-6 lg:grid-cols-[18rem_minmax(0,1fr)]">
       {isEditing && <EditState threadId={threadId} state={shown} onClose={() => setEditing(false)} />}
-      <ol aria-label="Checkpoints" className="max-h-[70vh] overflow-auto pl-1">
-        {states.map((state) => {
-          const { step, source } = (state.metadata ?? {}) as StepMetadata;
-          const isShown = state === shown;
-          return (
-            <li key={idOf(state)} className="relative border-l border-line pb-1 pl-4">
-              <span
-                className={`absolute top-3.5 -left-1 size-2 rounded-full ${isShown ? 'bg-accent' : 'bg-strong-line'}`}
-              />
-              <button
-                type="button"
-                aria-current={isShown}
-                onClick={() => setState({ checkpoint: idOf(state), compare: undefined })}
-                className={`w-full rounded-md px-2.5 py-1.5 text-left hover:bg-hover ${isShown ? 'bg-hover' : ''}`}
-              >
-                <span className="flex items-baseline gap-2">
-                  <span className="font-medium tabular-nums">Step {step}</span>
-                  <span className="text-xs text-muted">{source}</span>
-                  <span className="ml-auto text-xs text-muted">
-                    <Time at={state.created_at} />
+      <div className="max-h-[70vh] overflow-auto pl-1">
+        <VirtualList
+          items={states}
+          keyOf={idOf}
+          label="Checkpoints"
+          estimate={ROW_ESTIMATE}
+          selected={checkpoint ? states.indexOf(shown) : undefined}
+          rowClass="border-l border-line pb-1 pl-4"
+        >
+          {(state) => {
+            const { step, source } = (state.metadata ?? {}) as StepMetadata;
+            const isShown = state === shown;
+            return (
+              <>
+                <span
+                  className={`absolute top-3.5 -left-1 size-2 rounded-full ${isShown ? 'bg-accent' : 'bg-strong-line'}`}
+                />
+                <button
+                  type="button"
+                  aria-current={isShown}
+                  onClick={() => setState({ checkpoint: idOf(state), compare: undefined })}
+                  className={`w-full rounded-md px-2.5 py-1.5 text-left hover:bg-hover ${isShown ? 'bg-hover' : ''}`}
+                >
+                  <span className="flex items-baseline gap-2">
+                    <span className="font-medium tabular-nums">Step {step}</span>
+                    <span className="text-xs text-muted">{source}</span>
+                    <span className="ml-auto text-xs text-muted">
+                      <Time at={state.created_at} />
+                    </span>
                   </span>
-                </span>
-                <span className="block truncate text-xs text-muted">
-                  {state.next.length > 0 ? `next: ${state.next.join(', ')}` : 'end'}
-                </span>
-              </button>
-            </li>
-          );
-        })}
+                  <span className="block truncate text-xs text-muted">
+                    {state.next.length > 0 ? `next: ${state.next.join(', ')}` : 'end'}
+                  </span>
+                </button>
+              </>
+            );
+          }}
+        </VirtualList>
         {history.hasNextPage && (
-          <li className="pl-4">
-            <Button small onClick={() => void history.fetchNextPage()}>
-              Older ones
-            </Button>
-          </li>
+          <Button small className="ml-4" onClick={more}>
+            Older ones
+          </Button>
         )}
-      </ol>
+      </div>
       <div className="min-w-0 space-y-5">
         {subgraph && <SubgraphPath namespace={subgraph} onOpen={openSubgraph} />}
         <div className="flex flex-wrap gap-2">

@@ -1,59 +1,110 @@
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { infiniteQueryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, type Ref, useState } from 'react';
 import { answerOf, api, request } from '../../api/client';
 import { useTemporalLink } from '../../api/info';
 import { useUrlState } from '../../app/url-state';
 import { Button, buttonClass, IconButton } from '../../ui/button';
+import { statusCell, timeCell } from '../../ui/cells';
 import { CopyButton, Id } from '../../ui/copy-button';
+import { columnsOf, DataTable } from '../../ui/data-table';
 import { Confirm } from '../../ui/dialog';
-import { Empty, ErrorBox, Loading } from '../../ui/feedback';
+import { Empty, ErrorBox, Loaded, Loading } from '../../ui/feedback';
+import { useFollowedEnd } from '../../ui/followed-end';
 import { JsonView } from '../../ui/json-view';
 import { Menu } from '../../ui/menu';
-import { Conversation, messagesOf } from '../../ui/messages';
+import { type ChatMessage, Conversation, messagesOf } from '../../ui/messages';
 import { Facts, Page } from '../../ui/page';
+import { rowsOf, useMore } from '../../ui/paged';
 import { Status } from '../../ui/status';
 import { Tabs } from '../../ui/tabs';
 import { Time } from '../../ui/time';
 import { notify, notifyError } from '../../ui/toast';
-import { Took } from '../runs/runs-page';
+import { type FoundRun, Took } from '../runs/runs-page';
 import { Checkpoints } from './checkpoints';
 
 const WATCH_MS = 3_000;
 
+const PAGE_SIZE = 100;
+
 /** The runs of a thread, newest first. */
 const runsQuery = (threadId: string) =>
-  queryOptions({
+  infiniteQueryOptions({
     queryKey: ['thread-runs', threadId],
-    queryFn: () => answerOf(api.POST('/runs/search', { body: { thread_id: threadId, limit: 100 } })),
-    refetchInterval: WATCH_MS,
+    queryFn: ({ pageParam }) => {
+      const body = { thread_id: threadId, limit: PAGE_SIZE, ...(pageParam && { before: pageParam }) };
+      return answerOf(api.POST('/runs/search', { body }));
+    },
+    initialPageParam: '',
+    getNextPageParam: (last) => (last.length < PAGE_SIZE ? undefined : last.at(-1)!.run_id),
+    select: rowsOf<FoundRun>,
+    // A long list is not read again as a whole.
+    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 1 ? WATCH_MS : false),
   });
 
+const column = columnsOf<FoundRun>();
+const COLUMNS = [
+  column.accessor('run_id', {
+    header: 'Run',
+    meta: { width: 'minmax(7rem, 0.8fr)' },
+    cell: ({ getValue }) => <Id id={getValue()} />,
+  }),
+  column.accessor('status', { header: 'Status', meta: { width: '7.5rem' }, cell: statusCell }),
+  column.display({
+    id: 'error',
+    header: 'Error',
+    meta: { width: 'minmax(6rem, 2fr)', wideOnly: true },
+    cell: ({ row: { original } }) => <span className="text-bad">{original.error?.message}</span>,
+  }),
+  column.display({
+    id: 'took',
+    header: 'Took',
+    meta: { width: '5.5rem', wideOnly: true },
+    cell: ({ row: { original } }) => <Took run={original} />,
+  }),
+  column.accessor('created_at', { header: 'Created', meta: { width: '5.5rem' }, cell: timeCell }),
+];
+
 function Runs({ threadId }: { threadId: string }) {
-  const runs = useQuery(runsQuery(threadId));
-  if (runs.isError) return <ErrorBox error={runs.error} />;
-  if (!runs.data) return <Loading />;
-  if (runs.data.length === 0) {
-    return (
-      <Empty icon="runs" title="Nothing has run on this thread">
-        Continue it in the Playground, or create a run on it by the API.
-      </Empty>
-    );
-  }
+  const runs = useInfiniteQuery(runsQuery(threadId));
+  const more = useMore(runs);
   return (
-    <ul className="card divide-y divide-line">
-      {runs.data.map((run) => (
-        <li key={run.run_id} className="relative flex h-11 items-center gap-4 px-4 hover:bg-hover">
-          <Link to={`/runs/${run.run_id}`} className="after:absolute after:inset-0">
-            <Id id={run.run_id} />
-          </Link>
-          <Status status={run.status} />
-          <span className="min-w-0 flex-1 truncate text-bad">{run.error?.message}</span>
-          <Took run={run} />
-          <Time at={run.created_at} />
-        </li>
-      ))}
-    </ul>
+    <Loaded of={runs}>
+      {(rows) => (
+        <DataTable
+          label="Runs of the thread"
+          rows={rows}
+          columns={COLUMNS as never}
+          rowId={({ run_id }) => run_id}
+          linkOf={({ run_id }) => `/runs/${run_id}`}
+          onEnd={more}
+          empty={
+            <Empty icon="runs" title="Nothing has run on this thread">
+              Continue it in the Playground, or create a run on it by the API.
+            </Empty>
+          }
+        />
+      )}
+    </Loaded>
+  );
+}
+
+/** A part of a tab that scrolls. In the order of the keyboard, so that it can be scrolled without a control in it. */
+function Scrolled({ children, ref }: { children: ReactNode; ref?: Ref<HTMLDivElement> }) {
+  return (
+    <div ref={ref} tabIndex={0} className="min-h-0 flex-1 overflow-auto px-4 pb-4 sm:px-6">
+      {children}
+    </div>
+  );
+}
+
+/** The messages of a thread, opened at the last one, which stays in sight while messages are added. */
+function FollowedConversation({ messages, isRunning }: { messages: ChatMessage[]; isRunning: boolean }) {
+  const place = useFollowedEnd(isRunning);
+  return (
+    <Scrolled ref={place}>
+      <Conversation messages={messages} />
+    </Scrolled>
   );
 }
 
@@ -68,7 +119,7 @@ export default function ThreadPage() {
     queryFn: () => answerOf(api.GET('/threads/{thread_id}', path)),
     refetchInterval: WATCH_MS,
   });
-  const runs = useQuery(runsQuery(threadId)).data;
+  const runs = useInfiniteQuery(runsQuery(threadId)).data;
   const lastRun = runs?.find(({ status }) => status === 'running') ?? runs?.[0];
   const temporal = useTemporalLink(lastRun && `run-${lastRun.run_id}`);
   const data = thread.data;
@@ -89,6 +140,7 @@ export default function ThreadPage() {
     <Page
       title={threadId}
       parent={{ title: 'Threads', to: '/threads' }}
+      fills
       temporal={temporal}
       beside={
         <>
@@ -129,11 +181,17 @@ export default function ThreadPage() {
       >
         Its runs, states and events go with it. This can't be undone.
       </Confirm>
-      {thread.isError && <ErrorBox error={thread.error} retry={() => void thread.refetch()} />}
+      {thread.isError && (
+        <div className="space-y-3 p-4 sm:px-6">
+          <ErrorBox error={thread.error} retry={() => void thread.refetch()} />
+          <Button onClick={() => void navigate({ to: '/threads' })}>All threads</Button>
+        </div>
+      )}
       {thread.isPending && <Loading lines={8} />}
       {data && (
         <Tabs
           label="Thread"
+          fills
           value={tab}
           onChange={(next) => setState({ tab: next })}
           tabs={[
@@ -141,45 +199,60 @@ export default function ThreadPage() {
               value: 'conversation',
               label: messages ? 'Conversation' : 'Values',
               content: (
-                <div className="space-y-4">
-                  {data.error && <ErrorBox error={(data.error as { message?: string }).message ?? data.error} />}
-                  {data.status === 'interrupted' && (
-                    <p className="rounded-lg border border-wait/40 bg-wait-soft px-4 py-2.5 text-wait">
-                      This thread waits for a person.{' '}
-                      <Link to="/inbox" search={{ thread: threadId } as never} className="font-medium underline">
-                        Answer in the inbox
-                      </Link>
-                    </p>
+                <>
+                  {(data.error != null || data.status === 'interrupted') && (
+                    <div className="space-y-4 px-4 pb-3 sm:px-6">
+                      {data.error && <ErrorBox error={(data.error as { message?: string }).message ?? data.error} />}
+                      {data.status === 'interrupted' && (
+                        <p className="rounded-lg border border-wait/40 bg-wait-soft px-4 py-2.5 text-wait">
+                          This thread waits for a person.{' '}
+                          <Link to="/inbox" search={{ thread: threadId } as never} className="font-medium underline">
+                            Answer in the inbox
+                          </Link>
+                        </p>
+                      )}
+                    </div>
                   )}
-                  {messages ? <Conversation messages={messages} /> : <JsonView value={data.values} open={3} />}
-                </div>
+                  {messages ? (
+                    <FollowedConversation messages={messages} isRunning={data.status === 'busy'} />
+                  ) : (
+                    <Scrolled>
+                      <JsonView value={data.values} open={3} />
+                    </Scrolled>
+                  )}
+                </>
               ),
             },
             {
               value: 'checkpoints',
               label: 'Checkpoints',
-              content: <Checkpoints threadId={threadId} assistantId={assistantId} />,
+              content: (
+                <Scrolled>
+                  <Checkpoints threadId={threadId} assistantId={assistantId} />
+                </Scrolled>
+              ),
             },
             { value: 'runs', label: 'Runs', content: <Runs threadId={threadId} /> },
             {
               value: 'about',
               label: 'About',
               content: (
-                <Facts
-                  facts={[
-                    ['Created', <Time key="created" at={data.created_at} />],
-                    ['Updated', <Time key="updated" at={data.updated_at} />],
-                    ['Metadata', <JsonView key="metadata" value={data.metadata} />],
-                    ['Config', <JsonView key="config" value={data.config} />],
-                    ['Interrupts', <JsonView key="interrupts" value={data.interrupts} />],
-                  ]}
-                />
+                <Scrolled>
+                  <Facts
+                    facts={[
+                      ['Created', <Time key="created" at={data.created_at} />],
+                      ['Updated', <Time key="updated" at={data.updated_at} />],
+                      ['Metadata', <JsonView key="metadata" value={data.metadata} />],
+                      ['Config', <JsonView key="config" value={data.config} />],
+                      ['Interrupts', <JsonView key="interrupts" value={data.interrupts} />],
+                    ]}
+                  />
+                </Scrolled>
               ),
             },
           ]}
         />
       )}
-      {thread.isError && <Button onClick={() => void navigate({ to: '/threads' })}>All threads</Button>}
     </Page>
   );
 }

@@ -1,0 +1,179 @@
+import { join } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { describeInBrowser } from '../support/browser';
+import { ConsoleBrowser, seriousFindings } from '../support/console';
+import { type Gantry, startGantry } from '../support/gantry';
+import { waitFor } from '../support/wait-for';
+
+const GRAPHS = join(__dirname, '..', 'support', 'graphs', 'langgraph.json');
+const MESSAGES = 1_000;
+/** Rows that are rendered at most: those of a window with their neighbours. */
+const RENDERED = 60;
+const WAITING = 40;
+
+/** An element of the page. */
+interface Place {
+  scrollTop: number;
+  scrollHeight: number;
+  clientHeight: number;
+  getBoundingClientRect(): { top: number; bottom: number };
+  closest(selector: string): Place;
+}
+
+describeInBrowser('long lists of the console', () => {
+  let gantry: Gantry;
+  let browser: ConsoleBrowser;
+
+  beforeAll(async () => {
+    [gantry, browser] = await Promise.all([
+      startGantry({ graphProcesses: 1, graphs: GRAPHS }),
+      ConsoleBrowser.launch(),
+    ]);
+  }, 300_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await gantry?.stop();
+  });
+
+  afterEach(async () => {
+    expect(await browser.closePages()).toEqual([]);
+  });
+
+  const open = (path: string): Promise<Page> => browser.open(`${gantry.url}/console${path}`);
+  const conversationIn = (page: Page): Locator => page.getByRole('list', { name: 'Conversation' });
+
+  /** A thread with messages of different heights. Its next run streams an answer of many lines. */
+  async function longThread(): Promise<string> {
+    const client = gantry.client();
+    const { thread_id } = await client.threads.create({ graphId: 'prose' });
+    const messages = Array.from({ length: MESSAGES }, (_, index) => ({
+      type: index % 2 === 0 ? 'human' : 'ai',
+      id: `message-${index}`,
+      content: `Message ${index}. ${'It has **several** lines.\n\n'.repeat(index % 7)}`,
+    }));
+    await client.threads.updateState(thread_id, { values: { messages, words: 400, letter_ms: 5 }, asNode: 'tell' });
+    return thread_id;
+  }
+
+  /** The element that scrolls the conversation. */
+  const scrollerOf = (page: Page): Locator =>
+    conversationIn(page).locator('xpath=ancestor::*[contains(@class, "overflow-auto")][1]');
+  const scrollTo = (page: Page, top: number): Promise<void> =>
+    scrollerOf(page).evaluate((element, to) => void ((element as unknown as Place).scrollTop = to), top);
+  const distanceFromEnd = (page: Page): Promise<number> =>
+    scrollerOf(page).evaluate((element) => {
+      const { scrollHeight, scrollTop, clientHeight } = element as unknown as Place;
+      return scrollHeight - scrollTop - clientHeight;
+    });
+  const message = (page: Page, index: number): Locator =>
+    conversationIn(page).getByText(`Message ${index}.`, { exact: false }).first();
+
+  /** Whether a row is inside what its list shows. */
+  const isInSight = (row: Locator): Promise<boolean> =>
+    row.evaluate((element) => {
+      const { top, bottom } = (element as unknown as Place).getBoundingClientRect();
+      const list = (element as unknown as Place).closest('.overflow-auto').getBoundingClientRect();
+      return top >= list.top - 1 && bottom <= list.bottom + 1;
+    });
+
+  async function expectFewRows(page: Page): Promise<void> {
+    const rows = conversationIn(page).getByRole('listitem');
+    expect(await rows.count()).toBeLessThan(RENDERED);
+    expect(await rows.first().getAttribute('aria-setsize')).toBe(String(MESSAGES));
+  }
+
+  it('opens a long thread at its end with few of its messages, and scrolls to the first one', async () => {
+    const id = await longThread();
+    for (const path of [`/threads/${id}`, `/playground?assistant=prose&thread=${id}`]) {
+      const page = await open(path);
+      await message(page, MESSAGES - 1).waitFor();
+      await waitFor('the end of the conversation', async () => (await distanceFromEnd(page)) < 2);
+      expect(await message(page, 0).count()).toBe(0);
+      await expectFewRows(page);
+      expect(await seriousFindings(page)).toEqual([]);
+
+      await scrollTo(page, 0);
+      await message(page, 0).waitFor();
+      expect(await conversationIn(page).getByRole('listitem').first().getAttribute('aria-posinset')).toBe('1');
+      await expectFewRows(page);
+      // It stays there: what is measured on the way moves nothing that is in sight.
+      expect(await scrollerOf(page).evaluate((element) => (element as unknown as Place).scrollTop)).toBe(0);
+      expect(await seriousFindings(page)).toEqual([]);
+    }
+  });
+
+  it('follows a streamed answer, and leaves a reader alone who scrolls up', async () => {
+    const page = await open(`/playground?assistant=prose&thread=${await longThread()}`);
+    await message(page, MESSAGES - 1).waitFor();
+    await scrollTo(page, 0);
+    await message(page, 0).waitFor();
+    await page.getByLabel('Message', { exact: true }).fill('Tell me');
+    await page.keyboard.press('Enter');
+    // Sending brings a reader to the end, wherever the reader was.
+    await conversationIn(page)
+      .getByText(/\bw60\b/)
+      .waitFor();
+    await waitFor('the end of the conversation', async () => (await distanceFromEnd(page)) < 100);
+
+    await scrollerOf(page).evaluate((element) => void ((element as unknown as Place).scrollTop -= 600));
+    // The position of a row in sight, and not that of the scroll bar: rows above it are measured as they are rendered.
+    const topOfRow = async (): Promise<number> => (await message(page, MESSAGES - 2).boundingBox())!.y;
+    const before = await topOfRow();
+    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+    expect(await distanceFromEnd(page)).toBeGreaterThan(600);
+    expect(Math.abs((await topOfRow()) - before)).toBeLessThan(3);
+    await scrollTo(page, Number.MAX_SAFE_INTEGER);
+    await conversationIn(page)
+      .getByText(/\bw399\b/)
+      .waitFor();
+  });
+
+  it('moves through more rows of the inbox than fit by the keyboard', async () => {
+    const client = gantry.client();
+    await Promise.all(
+      Array.from({ length: WAITING }, async (_, index) => {
+        const { thread_id } = await client.threads.create();
+        await client.runs.wait(thread_id, 'desk', { input: { messages: [{ role: 'user', content: `No ${index}` }] } });
+      }),
+    );
+    const page = await open('/inbox');
+    const rows = page.getByRole('list', { name: 'Waiting' }).getByRole('listitem');
+    await rows.first().waitFor();
+    expect(await rows.count()).toBeLessThan(WAITING);
+    const chosen = page.getByRole('list', { name: 'Waiting' }).locator('li:has([aria-current=true])');
+    const position = async (): Promise<number> => Number(await chosen.getAttribute('aria-posinset'));
+    for (let at = 2; at <= WAITING; at += 1) {
+      await page.keyboard.press(at % 2 === 0 ? 'j' : 'ArrowDown');
+      await waitFor('the next row', async () => (await position()) === at);
+    }
+    await waitFor('the row to be in sight', () => isInSight(chosen));
+    expect(await chosen.locator('button:focus').count()).toBe(1);
+    expect(await seriousFindings(page)).toEqual([]);
+
+    // The address selects the row that it names.
+    await page.reload();
+    await waitFor('the last row', async () => (await position()) === WAITING);
+    await page.keyboard.press('k');
+    await waitFor('the row above', async () => (await position()) === WAITING - 1);
+  });
+
+  it('scrolls to the checkpoint of the address, and reads further pages until it is there', async () => {
+    const client = gantry.client();
+    const { thread_id } = await client.threads.create({ graphId: 'prose' });
+    const ids: string[] = [];
+    for (let index = 0; index < 120; index += 1) {
+      const values = { words: index };
+      const { configurable } = await client.threads.updateState(thread_id, { values, asNode: 'tell' });
+      ids.push(String(configurable?.checkpoint_id));
+    }
+    const page = await open(`/threads/${thread_id}?tab=checkpoints&checkpoint=${ids[10]}`);
+    const list = page.getByRole('list', { name: 'Checkpoints' });
+    await page.getByText(ids[10], { exact: true }).waitFor();
+    const chosen = list.locator('li:has([aria-current=true])');
+    expect(await chosen.getAttribute('aria-posinset')).toBe('110');
+    await waitFor('the row to be in sight', () => isInSight(chosen));
+    expect(await list.getByRole('listitem').count()).toBeLessThan(RENDERED);
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+});
