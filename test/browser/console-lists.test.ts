@@ -10,6 +10,8 @@ const MESSAGES = 1_000;
 /** Rows that are rendered at most: those of a window with their neighbours. */
 const RENDERED = 60;
 const WAITING = 40;
+/** Runs of one thread: more than two pages of them. */
+const OLDER_RUNS = 250;
 
 /** An element of the page. */
 interface Place {
@@ -156,6 +158,37 @@ describeInBrowser('long lists of the console', () => {
     await waitFor('the last row', async () => (await position()) === WAITING);
     await page.keyboard.press('k');
     await waitFor('the row above', async () => (await position()) === WAITING - 1);
+  });
+
+  it('lists all runs of a thread, of which a page is read at a time', async () => {
+    const client = gantry.client();
+    const { thread_id } = await client.threads.create();
+    const { run_id } = await client.runs.create(thread_id, 'talk', { input: { messages: 'Hello' } });
+    await client.runs.join(thread_id, run_id);
+    await gantry.sql.query(
+      `INSERT INTO runs (run_id, tenant_id, thread_id, assistant_id, graph_id, status, attempt, metadata, kwargs,
+          multitask_strategy, scheduled_at, created_at, updated_at, started_at, ended_at)
+        SELECT uuidv7(-n * interval '1 minute'), tenant_id, thread_id, assistant_id, graph_id, status, attempt, metadata, kwargs,
+            multitask_strategy, scheduled_at, created_at - n * interval '1 minute', updated_at, started_at, ended_at
+          FROM runs, generate_series(1, $2::int) n WHERE run_id = $1`,
+      [run_id, OLDER_RUNS],
+    );
+    const page = await open(`/threads/${thread_id}?tab=runs`);
+    const table = page.getByRole('table', { name: 'Runs of the thread' });
+    await table
+      .getByRole('link', { name: run_id.slice(0, 8) })
+      .first()
+      .waitFor();
+    expect(await table.getByRole('row').count()).toBeLessThan(RENDERED);
+    expect(await seriousFindings(page)).toEqual([]);
+    await waitFor('the last row', async () => {
+      await table.evaluate((element) => {
+        const place = element as unknown as Place;
+        place.scrollTop = place.scrollHeight;
+      });
+      // One for the head, and one for the newest run.
+      return (await table.getByRole('row').last().getAttribute('aria-rowindex')) === String(OLDER_RUNS + 2);
+    });
   });
 
   it('scrolls to the checkpoint of the address, and reads further pages until it is there', async () => {
