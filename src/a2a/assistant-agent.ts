@@ -129,7 +129,11 @@ export class AssistantAgent implements A2ARequestHandler {
       const task = await this.find(id);
       await this.services.tasks.cancelTask(task);
       const patience = AbortSignal.any([this.call.signal, AbortSignal.timeout(CANCEL_WAIT_MS)]);
-      return this.render(await this.settled(await this.find(id), patience));
+      const settled = await this.settled(await this.find(id), patience);
+      if (settled.state !== 'input-required') return this.render(settled);
+      // The graph asked at the moment of the cancellation: the task waits, and is cancelled as one that waits.
+      await this.services.tasks.cancelTask(settled);
+      return this.render(await this.find(id));
     });
   }
 

@@ -315,6 +315,18 @@ describeLanguages('MCP of graphs in $language', ({ graphs }) => {
       await tasks().task(waiting.taskId, 'cancelled');
     });
 
+    it('cancels a task at whichever moment its graph asks', async () => {
+      const moments = Array.from({ length: 16 }, (_, index) => index * 15);
+      await Promise.all(
+        moments.map(async (ms) => {
+          const { taskId } = await tasks().call('ask', { question: 'Who?' });
+          await new Promise((resolve) => setTimeout(resolve, ms));
+          await tasks().request('tasks/cancel', { taskId });
+          await tasks().task(taskId, 'cancelled');
+        }),
+      );
+    });
+
     it('creates none for a client that does not declare them', async () => {
       const plain = new ModernCaller(gantry.url, {});
       expect(await plain.call('sleep', { sleep_ms: 700 })).toMatchObject({ resultType: 'complete', content: [{}] });

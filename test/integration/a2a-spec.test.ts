@@ -315,6 +315,16 @@ describe('A2A specification', () => {
       expect(await desk.get(id)).toMatchObject({ status: { state: 'TASK_STATE_CANCELED' } });
     });
 
+    it('cancels a task at whichever moment its graph asks', async () => {
+      const moments = Array.from({ length: 12 }, (_, index) => index * 15);
+      const states = moments.map(async (ms) => {
+        const { id } = await start(desk, [{ text: 'Refund' }]);
+        await new Promise((resolve) => setTimeout(resolve, ms));
+        return (await desk.result<Task>('CancelTask', { id })).status.state;
+      });
+      expect(new Set(await Promise.all(states))).toEqual(new Set(['TASK_STATE_CANCELED']));
+    });
+
     it('refuses to cancel a task that has ended', async () => {
       const { id } = await talk.say('Count');
       expect(await talk.code('CancelTask', { id })).toBe(CODES.notCancelable);

@@ -28,6 +28,8 @@ import {
 /** How long a task can be read; begins again while it runs or waits. */
 const KEPT_MS = 7 * 24 * 3_600_000;
 const POLL_MS = 1_000;
+/** How long a cancellation waits for the run's end. */
+const CANCEL_WAIT_MS = 10_000;
 const INTERNAL_ERROR = -32_603;
 /** Errors of runs that are not the tool's: its process was lost again and again, or the graph speaks the protocol itself. */
 const PROTOCOL_ERRORS = new Set(['RunLost', 'McpError']);
@@ -114,15 +116,25 @@ export class McpTasksService {
 
   /** Cancels what runs or waits; what has ended stays as it is. */
   async cancelTask(caller: TaskCaller, taskId: string): Promise<void> {
-    const standing = await this.find(caller, taskId);
-    const status = statusOf(standing);
-    if (status === 'input_required') await this.tasks.cancelTask(caller.tenantId, taskId, false);
-    if (status !== 'working') return;
-    const { runId, threadId } = standing.run;
-    await this.runs.cancelRun(caller.tenantId, runId, { action: 'interrupt', threadId }).catch((error: unknown) => {
+    const patience = AbortSignal.timeout(CANCEL_WAIT_MS);
+    while (!patience.aborted) {
+      const standing = await this.find(caller, taskId);
+      const status = statusOf(standing);
+      if (status === 'input_required') return this.tasks.cancelTask(caller.tenantId, taskId, false);
+      if (status !== 'working') return;
+      await this.cancelRun(caller.tenantId, standing.run);
+      // The graph may ask at this moment: the task then waits, and is cancelled as one that waits.
+      await this.streams.awaitEnd(caller.tenantId, standing.run, patience);
+    }
+  }
+
+  private async cancelRun(tenantId: TenantId, { runId, threadId }: RunEntity): Promise<void> {
+    try {
+      await this.runs.cancelRun(tenantId, runId, { action: 'interrupt', threadId });
+    } catch (error) {
       // It has ended between the look and the cancellation.
       if (!(error instanceof ApiError) || error.status >= 500) throw error;
-    });
+    }
   }
 
   private async find({ tenantId, capabilities }: TaskCaller, taskId: string): Promise<Standing> {
