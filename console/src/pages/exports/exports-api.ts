@@ -14,7 +14,7 @@ export type Destination = Schemas['BulkExportDestination'];
 export type DestinationTest = Schemas['BulkExportDestinationTest'];
 export type ExportPreview = Schemas['BulkExportPreview'];
 export type Verification = Schemas['BulkExportVerification'];
-type ExportManifest = Schemas['BulkExportManifest'];
+export type ExportManifest = Schemas['BulkExportManifest'];
 
 export const OPEN_STATUSES = ['Created', 'Running', 'IntervalScheduled'];
 export const isOpen = ({ status }: { status: string }): boolean => OPEN_STATUSES.includes(status);

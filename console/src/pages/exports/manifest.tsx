@@ -1,9 +1,44 @@
 import { useQuery } from '@tanstack/react-query';
 import { CopyButton } from '../../ui/copy-button';
+import { columnsOf, DataTable } from '../../ui/data-table';
 import { Loaded } from '../../ui/feedback';
 import { JsonView } from '../../ui/json-view';
 import { bytes, whole } from '../../ui/numbers';
-import { manifestQuery } from './exports-api';
+import { type ExportManifest, manifestQuery } from './exports-api';
+
+type ManifestFile = ExportManifest['partitions'][number]['files'][number];
+const column = columnsOf<ManifestFile>();
+const COLUMNS = [
+  column.accessor('path', {
+    header: 'File',
+    meta: { width: 'minmax(12rem, 2fr)' },
+    cell: ({ getValue }) => (
+      <span className="font-mono text-xs" title={getValue()}>
+        {getValue()}
+      </span>
+    ),
+  }),
+  column.accessor('rows', {
+    header: 'Rows',
+    meta: { width: '5rem', wideOnly: true },
+    cell: ({ getValue }) => <span className="tabular-nums">{whole(getValue())}</span>,
+  }),
+  column.accessor('bytes', {
+    header: 'Size',
+    meta: { width: '5rem', wideOnly: true },
+    cell: ({ getValue }) => <span className="tabular-nums">{bytes(getValue())}</span>,
+  }),
+  column.accessor('md5', {
+    header: 'MD5',
+    meta: { width: '20rem', wideOnly: true },
+    cell: ({ getValue }) => (
+      <>
+        <span className="font-mono text-xs">{getValue()}</span>
+        <CopyButton text={getValue()} label="Copy the checksum" />
+      </>
+    ),
+  }),
+];
 
 /** The manifest of a complete export: its files with their checksums, and the whole of it. */
 export function Manifest({ exportId }: { exportId: string }) {
@@ -11,32 +46,16 @@ export function Manifest({ exportId }: { exportId: string }) {
   return (
     <Loaded of={query} lines={2}>
       {(manifest) => (
-        <div className="card overflow-x-auto">
-          <table className="w-full text-left text-xs" aria-label="Files of the manifest">
-            <thead className="border-b border-line text-muted">
-              <tr>
-                <th className="px-4 py-2 font-medium">File</th>
-                <th className="px-2 py-2 text-right font-medium">Rows</th>
-                <th className="px-2 py-2 text-right font-medium">Size</th>
-                <th className="px-4 py-2 font-medium">MD5</th>
-              </tr>
-            </thead>
-            <tbody className="divide-y divide-line">
-              {manifest.partitions
-                .flatMap(({ files }) => files)
-                .map((file) => (
-                  <tr key={file.path}>
-                    <td className="px-4 py-1.5 font-mono break-all">{file.path}</td>
-                    <td className="px-2 py-1.5 text-right tabular-nums">{whole(file.rows)}</td>
-                    <td className="px-2 py-1.5 text-right whitespace-nowrap tabular-nums">{bytes(file.bytes)}</td>
-                    <td className="px-4 py-1.5 font-mono whitespace-nowrap">
-                      {file.md5}
-                      <CopyButton text={file.md5} label="Copy the checksum" />
-                    </td>
-                  </tr>
-                ))}
-            </tbody>
-          </table>
+        <div className="card overflow-hidden">
+          <div className="flex max-h-96 flex-col">
+            <DataTable
+              label="Files of the manifest"
+              rows={manifest.partitions.flatMap(({ files }) => files)}
+              columns={COLUMNS as never}
+              rowId={({ path }) => path}
+              empty={<p className="px-4 py-2 text-muted">The export has no rows, and so no files.</p>}
+            />
+          </div>
           <details className="border-t border-line px-4 py-2">
             <summary className="text-xs text-muted">_manifest.json</summary>
             <JsonView value={manifest} open={1} />
