@@ -158,7 +158,26 @@ describeInBrowser('traces and exports in the console', () => {
         ...(error ? { error } : { outputs }),
       };
     });
-    await call('POST', '/runs/batch', { post: runs, patch: [] });
+    // An agent: its tokens are those of the model that it called.
+    const [{ id: agent, dotted_order: place, ...first }, ...others] = runs;
+    const model = agent.replace('0000', '0001');
+    const called = {
+      ...first,
+      id: model,
+      trace_id: agent,
+      parent_run_id: agent,
+      dotted_order: `${place}.${place.slice(0, 22)}${model}`,
+    };
+    const chain = {
+      ...first,
+      id: agent,
+      trace_id: agent,
+      dotted_order: place,
+      name: 'agent',
+      run_type: 'chain',
+      outputs: {},
+    };
+    await call('POST', '/runs/batch', { post: [chain, called, ...others], patch: [] });
     const page = await open('/traces');
     await page.getByRole('link', { name: 'priced' }).click();
     const values: Record<string, string[]> = {
@@ -177,6 +196,7 @@ describeInBrowser('traces and exports in the console', () => {
       expect(await cells.allTextContents()).toEqual(expected);
     }
     await page.getByText('4 runs · 25 % failed · 126 tokens · $1.50').waitFor();
+    await page.getByRole('row', { name: /agent success chain .* 42 \$0\.50/ }).waitFor();
     await page.getByLabel('Failed only').check();
     const listed = page.getByRole('table', { name: 'Traced runs' }).getByRole('link');
     await waitFor('the failed one alone', async () => (await listed.count()) === 1);

@@ -1,4 +1,4 @@
-import { type InfiniteData, useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
+import { type InfiniteData, useInfiniteQuery, useQueries } from '@tanstack/react-query';
 import { type ReactNode, useMemo } from 'react';
 import { useUrlState } from '../../app/url-state';
 import { Chart } from '../../ui/chart';
@@ -10,12 +10,22 @@ import { Page } from '../../ui/page';
 import { useMore } from '../../ui/paged';
 import { duration, Time, useNow } from '../../ui/time';
 import { FilterInput } from './filter-input';
-import { latencyMs, listRuns, readStats, type RunSelection, type Stats, type TracedRun, utc } from './traces-api';
+import {
+  latencyMs,
+  listRequest,
+  listRuns,
+  readStats,
+  type RunSelection,
+  type Stats,
+  type TracedRun,
+  usageOf,
+  utc,
+} from './traces-api';
 
 const HOUR_MS = 3_600_000;
 const WINDOWS = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS, '30d': 720 * HOUR_MS } as const;
 type WindowName = keyof typeof WINDOWS;
-/** Number of buckets; each is one request to the server. */
+/** Number of buckets; each is two requests to the server. */
 const BUCKETS = 12;
 /**
  * Step in milliseconds to which the start of the period is rounded, so that repeated requests are answered from the cache.
@@ -67,19 +77,20 @@ const runsOf = ({ pages }: InfiniteData<{ runs: TracedRun[] }>): TracedRun[] => 
 function Charts({ selection, start, end }: { selection: RunSelection; start: number; end: number }) {
   const width = (end - start) / BUCKETS;
   const starts = Array.from({ length: BUCKETS }, (_, index) => start + index * width);
-  const answers = useQueries({
-    queries: starts.map((from) => {
+  const queriesOf = (runs: RunSelection) =>
+    starts.map((from) => {
       const body = {
-        ...selection,
+        ...runs,
         start_time: new Date(from).toISOString(),
         end_time: new Date(from + width).toISOString(),
       };
       return { queryKey: ['traces', 'stats', body], queryFn: () => readStats(body), staleTime: 60_000, retry: false };
-    }),
-  });
+    });
+  const answers = useQueries({ queries: queriesOf(selection) });
+  const usages = useQueries({ queries: queriesOf(usageOf(selection)) });
   const times = starts.map((from) => from / 1000);
-  const of = (read: (stats: Stats) => number | null): (number | null)[] =>
-    answers.map(({ data }) => (data ? read(data) : null));
+  const of = (read: (stats: Stats) => number | null, from = answers): (number | null)[] =>
+    from.map(({ data }) => (data ? read(data) : null));
   const failed = (stats: Stats): number => Math.round(stats.run_count * (stats.error_rate ?? 0));
   const charts = [
     {
@@ -106,13 +117,13 @@ function Charts({ selection, start, end }: { selection: RunSelection; start: num
     },
     {
       title: 'Tokens',
-      series: [{ name: 'tokens', tone: 'accent', values: of((stats) => stats.total_tokens) }],
+      series: [{ name: 'tokens', tone: 'accent', values: of((stats) => stats.total_tokens, usages) }],
       stacked: true,
       format: short,
     },
     {
       title: 'Cost',
-      series: [{ name: 'cost', tone: 'accent', values: of((stats) => Number(stats.total_cost ?? 0)) }],
+      series: [{ name: 'cost', tone: 'accent', values: of((stats) => Number(stats.total_cost ?? 0), usages) }],
       stacked: true,
       format: dollars,
     },
@@ -130,15 +141,17 @@ function Charts({ selection, start, end }: { selection: RunSelection; start: num
 }
 
 function Totals({ selection }: { selection: RunSelection }) {
-  const stats = useQuery({
-    queryKey: ['traces', 'stats', selection],
-    queryFn: () => readStats(selection),
-    retry: false,
-  }).data;
-  if (!stats) return null;
+  const [stats, usage] = useQueries({
+    queries: [selection, usageOf(selection)].map((body) => ({
+      queryKey: ['traces', 'stats', body],
+      queryFn: () => readStats(body),
+      retry: false,
+    })),
+  }).map(({ data }) => data);
+  if (!stats || !usage) return null;
   return (
     <p className="hidden text-xs whitespace-nowrap text-muted tabular-nums lg:block">
-      {`${short(stats.run_count)} runs · ${percent(stats.error_rate ?? 0)} failed · ${short(stats.total_tokens)} tokens · ${dollars(stats.total_cost)}`}
+      {`${short(stats.run_count)} runs · ${percent(stats.error_rate ?? 0)} failed · ${short(usage.total_tokens)} tokens · ${dollars(usage.total_cost)}`}
     </p>
   );
 }
@@ -194,7 +207,7 @@ export function TracedRuns({ title, projectIds, projectNameOf, children }: Props
       parent={{ title: 'Traces', to: '/traces' }}
       fills
       beside={<Totals selection={inWindow} />}
-      call={{ method: 'POST', path: '/api/v1/runs/query', body: inWindow }}
+      call={{ method: 'POST', path: '/api/v2/runs/query', body: listRequest(inWindow) }}
     >
       <div role="search" className="flex flex-wrap items-start gap-2 px-4 py-3 sm:px-6">
         {children}

@@ -37,7 +37,7 @@ export interface Stats extends Usage {
   total_cost: string | null;
 }
 
-/** A traced run in a list: without its payloads. */
+/** A traced run in a list: without its payloads. In a list of runs, its tokens and costs include those of all runs under it. */
 export interface TracedRun extends Usage {
   id: string;
   trace_id: string;
@@ -49,7 +49,7 @@ export interface TracedRun extends Usage {
   start_time: string;
   end_time: string | null;
   error: string | null;
-  total_cost: string | null;
+  total_cost: string | number | null;
 }
 
 /** A run in the tree of its trace. */
@@ -89,6 +89,8 @@ export interface RunSelection {
   start_time?: string;
   end_time?: string;
   filter?: string;
+  /** Filter of the root runs of the selected runs' traces. */
+  trace_filter?: string;
   is_root?: boolean;
   error?: boolean;
 }
@@ -96,7 +98,7 @@ export interface RunSelection {
 const LISTED = [
   'id',
   'trace_id',
-  'session_id',
+  'project_id',
   'name',
   'run_type',
   'status',
@@ -172,19 +174,44 @@ export const projectQuery = (id: string) =>
 
 export const readStats = (selection: RunSelection) => sendJson<Stats>('POST', '/api/v1/runs/stats', selection);
 
-/** One page of traced runs, the newest first; `next` is the cursor of the page after it. */
+/** The runs whose tokens and costs are those of the selected ones: a root's are in the runs of its trace. */
+export function usageOf({ is_root: isRoot, filter, error, ...rest }: RunSelection): RunSelection {
+  if (!isRoot) return { ...rest, ...(filter && { filter }), ...(error && { error }) };
+  const conditions = [filter, error && 'eq(status, "error")'].filter(Boolean);
+  const condition = conditions.length > 1 ? `and(${conditions.join(', ')})` : conditions[0];
+  return { ...rest, ...(condition && { trace_filter: condition }) };
+}
+
+/** The request for a page of traced runs, the newest first, with the usage of all runs under each. */
+export const listRequest = ({ session, start_time: from, end_time: to, error, ...rest }: RunSelection) => ({
+  project_ids: session,
+  min_start_time: from ?? ALWAYS,
+  ...(to && { max_start_time: to }),
+  ...(error && { has_error: true }),
+  ...rest,
+  selects: LISTED,
+  include_subtree_usage: true,
+});
+
+/** One page of traced runs; `next` is the cursor of the page after it. */
 export async function listRuns(
   selection: RunSelection,
   cursor: string | undefined,
   limit = PAGE_SIZE,
 ): Promise<{ runs: TracedRun[]; next: string | null }> {
-  const body = { ...selection, select: LISTED, limit, ...(cursor && { cursor }) };
-  const { runs, cursors } = await sendJson<{ runs: TracedRun[]; cursors: { next: string | null } }>(
-    'POST',
-    '/api/v1/runs/query',
-    body,
-  );
-  return { runs, next: cursors.next };
+  const body = { ...listRequest(selection), page_size: limit, ...(cursor && { cursor }) };
+  const { items, next_cursor: next } = await sendJson<{
+    items: (Omit<TracedRun, 'session_id'> & { project_id: string })[];
+    next_cursor: string | null;
+  }>('POST', '/api/v2/runs/query', body);
+  const runs = items.map(({ project_id: session_id, ...run }) => ({
+    ...run,
+    session_id,
+    // The first version of these routes writes both in lower case.
+    run_type: run.run_type.toLowerCase(),
+    status: run.status.toLowerCase(),
+  }));
+  return { runs, next };
 }
 
 export const traceQuery = (projectId: string, traceId: string) =>
