@@ -10,6 +10,8 @@ const MESSAGES = 1_000;
 /** Rows that are rendered at most: those of a window with their neighbours. */
 const RENDERED = 60;
 const WAITING = 40;
+/** More than the console requests at a time. */
+const STOPPED = 250;
 /** Runs of one thread: more than two pages of them. */
 const OLDER_RUNS = 250;
 
@@ -158,6 +160,16 @@ describeInBrowser('long lists of the console', () => {
     await waitFor('the last row', async () => (await position()) === WAITING);
     await page.keyboard.press('k');
     await waitFor('the row above', async () => (await position()) === WAITING - 1);
+
+    // Threads that were stopped have the same status, and may fill whole pages of the search before those that ask.
+    await gantry.sql.query(
+      `INSERT INTO threads SELECT (jsonb_populate_record(t, jsonb_build_object('thread_id', gen_random_uuid(),
+            'interrupts', '{}'::jsonb, 'state_updated_at', t.state_updated_at - interval '1 day'))).*
+          FROM (SELECT * FROM threads WHERE status = 'interrupted' LIMIT 1) t, generate_series(1, $1::int)`,
+      [STOPPED],
+    );
+    await page.reload();
+    await waitFor('the same rows', async () => (await rows.first().getAttribute('aria-setsize')) === String(WAITING));
   });
 
   it('lists all runs of a thread, of which a page is read at a time', async () => {

@@ -1,7 +1,7 @@
 import { answerOf, api } from '../../api/client';
 import type { Question } from '../../ui/interrupt-form';
 
-const MOST = 200;
+const PAGE_SIZE = 200;
 
 export interface Waiting {
   threadId: string;
@@ -12,16 +12,24 @@ export interface Waiting {
   questions: Question[];
 }
 
+const searchInterrupted = (offset: number) =>
+  answerOf(
+    api.POST('/threads/search', {
+      body: { status: 'interrupted', limit: PAGE_SIZE, offset, sort_by: 'state_updated_at', sort_order: 'asc' },
+    }),
+  );
+
 /**
  * Threads that wait for a person, oldest first. A question that several tasks carry is one question. A thread whose run was
  * stopped in the middle has the same status, but asks nothing.
  */
 export async function findWaiting(): Promise<Waiting[]> {
-  const threads = await answerOf(
-    api.POST('/threads/search', {
-      body: { status: 'interrupted', limit: MOST, sort_by: 'state_updated_at', sort_order: 'asc' },
-    }),
-  );
+  const threads = await searchInterrupted(0);
+  for (let count = threads.length; count === PAGE_SIZE;) {
+    const page = await searchInterrupted(threads.length);
+    threads.push(...page);
+    count = page.length;
+  }
   return threads.flatMap((thread): Waiting[] => {
     const asked = Object.values(thread.interrupts ?? {}).flat() as Question[];
     const questions = [...new Map(asked.map((each, index) => [each.id ?? index, each])).values()];
