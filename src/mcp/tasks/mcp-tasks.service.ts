@@ -149,13 +149,21 @@ export class McpTasksService {
   }
 
   private async standingOf(tenantId: TenantId, { taskId }: TaskRow): Promise<Standing> {
-    const task = await this.tasks.findTask(tenantId, taskId);
-    const thread = task && (await this.threads.findThread(tenantId, task.threadId));
-    const [run] = task ? await this.runs.latestOf(tenantId, task.threadId) : [];
-    if (!task || !thread || !run) throw unknownTask(taskId);
-    const waits = !isInFlight(run.status) && thread.status === 'interrupted';
-    const interrupts = waits ? (Object.values(thread.interrupts).flat() as Interrupt[]) : [];
-    return { task, run, questions: toQuestions(interrupts) };
+    for (;;) {
+      const task = await this.tasks.findTask(tenantId, taskId);
+      const [run] = task ? await this.runs.latestOf(tenantId, task.threadId) : [];
+      if (!task || !run) throw unknownTask(taskId);
+      if (isInFlight(run.status)) return { task, run, questions: [] };
+      // Read after the run has ended: before, the thread doesn't have the question yet, and the task would count as completed.
+      const thread = await this.threads.findThread(tenantId, task.threadId);
+      if (!thread) throw unknownTask(taskId);
+      const [latest] = await this.runs.latestOf(tenantId, task.threadId);
+      // Another run has begun meanwhile, whose thread this is.
+      if (latest?.runId !== run.runId) continue;
+      const interrupts =
+        thread.status === 'interrupted' ? (Object.values(thread.interrupts).flat() as Interrupt[]) : [];
+      return { task, run, questions: toQuestions(interrupts) };
+    }
   }
 
   /** Resumes the run with the answers; false while there are not enough of them. */
