@@ -165,7 +165,8 @@ describeInBrowser('long lists of the console', () => {
     await gantry.sql.query(
       `INSERT INTO threads SELECT (jsonb_populate_record(t, jsonb_build_object('thread_id', gen_random_uuid(),
             'interrupts', '{}'::jsonb, 'state_updated_at', t.state_updated_at - interval '1 day'))).*
-          FROM (SELECT * FROM threads WHERE status = 'interrupted' LIMIT 1) t, generate_series(1, $1::int)`,
+          FROM threads t, generate_series(1, $1::int)
+          WHERE t.thread_id = (SELECT thread_id FROM threads WHERE status = 'interrupted' LIMIT 1)`,
       [STOPPED],
     );
     await page.reload();
