@@ -21,7 +21,7 @@ from psycopg.rows import dict_row
 
 from .cipher import Cipher, OpeningCursor
 from .connections import TenantAccess, TenantConnections
-from .library import DeltaSnapshot
+from .versions import DeltaSnapshot
 from .wire import storable_json
 
 # The tenant of a deployment that names no other: its checkpoints keep the plain ids of threads.

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from .library import sdk_client
+from .versions import sdk_client
 
 # Headers that name the caller whom the code of this context runs for.
 credentials: ContextVar[dict[str, str] | None] = ContextVar("credentials", default=None)

@@ -8,8 +8,8 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage, BaseMessageChunk, message_chunk_to_message
 
-from .library import CONTENT_BLOCKS_FLAG, message_to_events, require_event_protocol
 from .state import checkpoint_of, reference
+from .versions import CONTENT_BLOCKS_FLAG, message_to_events, require_event_protocol
 from .wire import to_wire_json
 
 Event = dict[str, str]

@@ -1,38 +1,22 @@
-import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser';
-import { ConsoleBrowser, seriousFindings, takePicture } from '../support/console';
+import { seriousFindings, serveConsole, takePicture } from '../support/console';
 import { destinationBody, testStore } from '../support/exports';
-import { EXAMPLE_GRAPHS, type Gantry, startGantry } from '../support/gantry';
-import { waitFor } from '../support/wait-for';
+import { EXAMPLE_GRAPHS } from '../support/gantry';
+import { expectSoon, waitFor } from '../support/wait-for';
 
 const DAY_MS = 86_400_000;
 
 describeInBrowser('traces and exports in the console', () => {
-  let gantry: Gantry;
-  let browser: ConsoleBrowser;
+  const served = serveConsole({ graphProcesses: 1, graphs: EXAMPLE_GRAPHS, env: { GANTRY_TRACING: 'on' } });
+  const { open } = served;
 
   beforeAll(async () => {
-    [gantry, browser] = await Promise.all([
-      startGantry({ graphProcesses: 1, graphs: EXAMPLE_GRAPHS, env: { GANTRY_TRACING: 'on' } }),
-      ConsoleBrowser.launch(),
-    ]);
     const input = { messages: [{ role: 'user', content: 'What is the weather in Oslo?' }] };
-    await gantry.client().runs.wait(null, 'agent', { input });
+    await served.gantry.client().runs.wait(null, 'agent', { input });
   });
-
-  afterAll(async () => {
-    await browser?.close();
-    await gantry?.stop();
-  });
-
-  afterEach(async () => {
-    expect(await browser.closePages()).toEqual([]);
-  });
-
-  const open = (path: string): Promise<Page> => browser.open(`${gantry.url}/console${path}`);
 
   async function call<Answer>(method: string, path: string, body: object): Promise<Answer> {
-    const response = await fetch(`${gantry.url}/api/v1${path}`, {
+    const response = await fetch(`${served.gantry.url}/api/v1${path}`, {
       method,
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -45,7 +29,7 @@ describeInBrowser('traces and exports in the console', () => {
   /** The project of the agent's traces, once all of its run has been received. */
   async function tracedProject(): Promise<{ project_id: string; day: string }> {
     return waitFor('the trace of the run', async () => {
-      const { rows } = await gantry.sql.query<{ project_id: string; day: string }>(
+      const { rows } = await served.gantry.sql.query<{ project_id: string; day: string }>(
         `SELECT p.project_id, to_char(r.start_time AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day FROM trace_projects p JOIN trace_runs r USING (project_id)
           WHERE p.name = 'agent' AND r.parent_run_id IS NULL AND r.end_time IS NOT NULL`,
       );
@@ -191,9 +175,7 @@ describeInBrowser('traces and exports in the console', () => {
       const name = `${title} of the window in 12 steps`;
       await page.getByRole('img', { name }).locator('canvas').waitFor();
       const cells = page.getByRole('table', { name }).getByRole('row').nth(1).getByRole('cell');
-      const isShown = async (): Promise<boolean> => (await cells.allTextContents()).join() === expected.join();
-      await waitFor(`the values of ${title}`, isShown, 20_000).catch(() => undefined);
-      expect(await cells.allTextContents()).toEqual(expected);
+      await expectSoon(() => cells.allTextContents(), expected);
     }
     await page.getByText('4 runs · 25 % failed · 126 tokens · $1.50').waitFor();
     await page.getByRole('row', { name: /agent success chain .* 42 \$0\.50/ }).waitFor();
@@ -246,7 +228,7 @@ describeInBrowser('traces and exports in the console', () => {
 
     it('fails with what the bucket said, and completes when it is retried', async () => {
       const bucket = (name: string) =>
-        gantry.sql.query(
+        served.gantry.sql.query(
           `UPDATE export_destinations SET config = jsonb_set(config::jsonb, '{bucket_name}', to_jsonb($2::text))
             WHERE destination_id = $1`,
           [destination, name],
@@ -272,7 +254,7 @@ describeInBrowser('traces and exports in the console', () => {
   it('opens a trace of 5,000 runs, and renders only the visible ones', async () => {
     const page = await open('/traces');
     const { project, trace } = await largeTrace();
-    await page.goto(`${gantry.url}/console/traces/${project}/${trace}`);
+    await page.goto(`${served.gantry.url}/console/traces/${project}/${trace}`);
     await page.getByText('5,000 runs').waitFor();
     expect(await page.getByRole('treeitem').count()).toBeLessThan(200);
     await page.getByRole('tree').press('ArrowDown');
@@ -298,13 +280,13 @@ describeInBrowser('traces and exports in the console', () => {
       inputs: {},
       outputs: {},
     }));
-    const response = await fetch(`${gantry.url}/api/v1/runs/batch`, {
+    const response = await fetch(`${served.gantry.url}/api/v1/runs/batch`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ post: runs, patch: [] }),
     });
     expect(response.status).toBe(202);
-    const { rows } = await gantry.sql.query<{ project_id: string }>(
+    const { rows } = await served.gantry.sql.query<{ project_id: string }>(
       `SELECT project_id FROM trace_projects WHERE name = 'large traces'`,
     );
     return { project: rows[0].project_id, trace: id(0) };

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser';
-import { ConsoleBrowser, seriousFindings } from '../support/console';
-import { type Gantry, startGantry } from '../support/gantry';
+import { seriousFindings, serveConsole } from '../support/console';
 import { waitFor } from '../support/wait-for';
 
 const GRAPHS = join(__dirname, '..', 'support', 'graphs', 'langgraph.json');
@@ -25,31 +24,13 @@ interface Place {
 }
 
 describeInBrowser('long lists of the console', () => {
-  let gantry: Gantry;
-  let browser: ConsoleBrowser;
-
-  beforeAll(async () => {
-    [gantry, browser] = await Promise.all([
-      startGantry({ graphProcesses: 1, graphs: GRAPHS }),
-      ConsoleBrowser.launch(),
-    ]);
-  }, 300_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    await gantry?.stop();
-  });
-
-  afterEach(async () => {
-    expect(await browser.closePages()).toEqual([]);
-  });
-
-  const open = (path: string): Promise<Page> => browser.open(`${gantry.url}/console${path}`);
+  const served = serveConsole({ graphProcesses: 1, graphs: GRAPHS });
+  const { open } = served;
   const conversationIn = (page: Page): Locator => page.getByRole('list', { name: 'Conversation' });
 
   /** A thread with messages of different heights. Its next run streams an answer of many lines. */
   async function longThread(): Promise<string> {
-    const client = gantry.client();
+    const client = served.gantry.client();
     const { thread_id } = await client.threads.create({ graphId: 'prose' });
     const messages = Array.from({ length: MESSAGES }, (_, index) => ({
       type: index % 2 === 0 ? 'human' : 'ai',
@@ -134,7 +115,7 @@ describeInBrowser('long lists of the console', () => {
   });
 
   it('moves through more rows of the inbox than fit by the keyboard', async () => {
-    const client = gantry.client();
+    const client = served.gantry.client();
     await Promise.all(
       Array.from({ length: WAITING }, async (_, index) => {
         const { thread_id } = await client.threads.create();
@@ -162,7 +143,7 @@ describeInBrowser('long lists of the console', () => {
     await waitFor('the row above', async () => (await position()) === WAITING - 1);
 
     // Threads that were stopped have the same status, and may fill whole pages of the search before those that ask.
-    await gantry.sql.query(
+    await served.gantry.sql.query(
       `INSERT INTO threads SELECT (jsonb_populate_record(t, jsonb_build_object('thread_id', gen_random_uuid(),
             'interrupts', '{}'::jsonb, 'state_updated_at', t.state_updated_at - interval '1 day'))).*
           FROM threads t, generate_series(1, $1::int)
@@ -174,11 +155,11 @@ describeInBrowser('long lists of the console', () => {
   });
 
   it('lists all runs of a thread, of which a page is read at a time', async () => {
-    const client = gantry.client();
+    const client = served.gantry.client();
     const { thread_id } = await client.threads.create();
     const { run_id } = await client.runs.create(thread_id, 'talk', { input: { messages: 'Hello' } });
     await client.runs.join(thread_id, run_id);
-    await gantry.sql.query(
+    await served.gantry.sql.query(
       `INSERT INTO runs (run_id, tenant_id, thread_id, assistant_id, graph_id, status, attempt, metadata, kwargs,
           multitask_strategy, scheduled_at, created_at, updated_at, started_at, ended_at)
         SELECT uuidv7(-n * interval '1 minute'), tenant_id, thread_id, assistant_id, graph_id, status, attempt, metadata, kwargs,
@@ -205,7 +186,7 @@ describeInBrowser('long lists of the console', () => {
   });
 
   it('scrolls to the checkpoint of the address, and reads further pages until it is there', async () => {
-    const client = gantry.client();
+    const client = served.gantry.client();
     const { thread_id } = await client.threads.create({ graphId: 'prose' });
     const ids: string[] = [];
     for (let index = 0; index < 120; index += 1) {

@@ -1,7 +1,6 @@
-import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser';
-import { ConsoleBrowser, seriousFindings, takePicture } from '../support/console';
-import { EXAMPLE_GRAPHS, type Gantry, startGantry } from '../support/gantry';
+import { seriousFindings, serveConsole, takePicture } from '../support/console';
+import { EXAMPLE_GRAPHS } from '../support/gantry';
 import { waitFor } from '../support/wait-for';
 import { WebhookReceiver } from '../support/webhook-receiver';
 
@@ -12,39 +11,25 @@ const ADMIN_KEY = 'admin-key-of-the-console-0123456789';
 const ask = (content: string) => ({ messages: [{ role: 'user', content }] });
 
 describeInBrowser('the pages of the console for operators', () => {
-  let gantry: Gantry;
-  let browser: ConsoleBrowser;
   let receiver: WebhookReceiver;
   let isReceiverUp = false;
+  const served = serveConsole({
+    graphProcesses: 1,
+    graphs: EXAMPLE_GRAPHS,
+    env: { GANTRY_TRACING: 'on', GANTRY_ADMIN_KEY: ADMIN_KEY, GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' },
+  });
+  const { open } = served;
 
   beforeAll(async () => {
     receiver = await new WebhookReceiver((response) => {
       response.writeHead(isReceiverUp ? 200 : 410).end(isReceiverUp ? 'thanks' : 'not yet');
     }).start();
-    [gantry, browser] = await Promise.all([
-      startGantry({
-        graphProcesses: 1,
-        graphs: EXAMPLE_GRAPHS,
-        env: { GANTRY_TRACING: 'on', GANTRY_ADMIN_KEY: ADMIN_KEY, GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' },
-      }),
-      ConsoleBrowser.launch(),
-    ]);
-    await gantry
+    await served.gantry
       .client()
       .runs.wait(null, 'agent', { input: ask('What is the weather in Oslo?'), webhook: receiver.url() });
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await gantry?.stop();
-    await receiver?.stop();
-  });
-
-  afterEach(async () => {
-    expect(await browser.closePages()).toEqual([]);
-  });
-
-  const open = (path: string): Promise<Page> => browser.open(`${gantry.url}/console${path}`);
+  afterAll(() => receiver?.stop());
 
   it('creates a cron, shows its next ticks, triggers and pauses it, and runs what is past after a dry run', async () => {
     const page = await open('/crons');
@@ -79,7 +64,7 @@ describeInBrowser('the pages of the console for operators', () => {
   });
 
   it('puts, finds, edits and deletes an item of the store', async () => {
-    await gantry.client().store.putItem(['users', 'ada'], 'preferences', { language: 'en' });
+    await served.gantry.client().store.putItem(['users', 'ada'], 'preferences', { language: 'en' });
     const page = await open('/store');
     await page.getByRole('button', { name: 'users' }).click();
     await page.getByRole('button', { name: 'ada' }).click();
@@ -99,7 +84,7 @@ describeInBrowser('the pages of the console for operators', () => {
     await page.getByRole('button', { name: 'Delete preferences' }).click();
     await page.getByRole('button', { name: 'Delete item' }).click();
     await page.getByText('No items here').waitFor();
-    expect(await gantry.client().store.getItem(['users', 'ada'], 'preferences')).toBeNull();
+    expect(await served.gantry.client().store.getItem(['users', 'ada'], 'preferences')).toBeNull();
   });
 
   it('shows the attempts of a delivery, and sends it again', async () => {
@@ -148,7 +133,7 @@ describeInBrowser('the pages of the console for operators', () => {
 
   it('leads from a run to its deliveries and to its trace', async () => {
     const [{ run_id: runId }] = (
-      await gantry.sql.query<{ run_id: string }>(
+      await served.gantry.sql.query<{ run_id: string }>(
         `SELECT run_id FROM webhook_deliveries WHERE run_id IS NOT NULL LIMIT 1`,
       )
     ).rows;
@@ -234,7 +219,7 @@ describeInBrowser('the pages of the console for operators', () => {
     // Unchecked once the server has answered.
     await tenant.getByRole('checkbox').first().click();
     await waitFor('the changed tenant', async () => {
-      const response = await fetch(`${gantry.url}/admin/tenants`, { headers: { 'x-api-key': ADMIN_KEY } });
+      const response = await fetch(`${served.gantry.url}/admin/tenants`, { headers: { 'x-api-key': ADMIN_KEY } });
       const tenants = (await response.json()) as { name: string; entitlements: Record<string, boolean> }[];
       return tenants.some(({ name, entitlements }) => name === 'acme labs' && !Object.values(entitlements)[0]);
     });
@@ -262,12 +247,12 @@ describeInBrowser('the pages of the console for operators', () => {
   });
 
   it('shows where another worker resumed a run', async () => {
-    const client = gantry.client();
+    const client = served.gantry.client();
     const { thread_id } = await client.threads.create();
     const { run_id } = await client.runs.create(thread_id, 'pipeline', { input: { step_ms: 500 } });
     await waitFor('its third checkpoint', async () => (await client.threads.getHistory(thread_id)).length >= 3);
-    await gantry.killWorker();
-    await gantry.startWorker();
+    await served.gantry.killWorker();
+    await served.gantry.startWorker();
     await client.runs.join(thread_id, run_id);
     const page = await open(`/runs/${run_id}`);
     await page.getByText('Attempt 2').waitFor();

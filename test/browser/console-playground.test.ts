@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser';
-import { ConsoleBrowser, seriousFindings, takePicture } from '../support/console';
-import { type Gantry, startGantry } from '../support/gantry';
+import { seriousFindings, serveConsole, takePicture } from '../support/console';
 import { waitFor } from '../support/wait-for';
 
 /** Globals of the page. */
@@ -12,26 +11,8 @@ const GRAPHS = join(__dirname, '..', 'support', 'graphs', 'console.json');
 const WEATHER = 'What is the weather in Oslo?';
 
 describeInBrowser('the playground of the console', () => {
-  let gantry: Gantry;
-  let browser: ConsoleBrowser;
-
-  beforeAll(async () => {
-    [gantry, browser] = await Promise.all([
-      startGantry({ graphProcesses: 1, graphs: GRAPHS }),
-      ConsoleBrowser.launch(),
-    ]);
-  }, 300_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    await gantry?.stop();
-  });
-
-  afterEach(async () => {
-    expect(await browser.closePages()).toEqual([]);
-  });
-
-  const open = (path: string): Promise<Page> => browser.open(`${gantry.url}/console${path}`);
+  const served = serveConsole({ graphProcesses: 1, graphs: GRAPHS });
+  const { open } = served;
 
   async function ask(page: Page, text: string): Promise<void> {
     await page.getByLabel('Message', { exact: true }).fill(text);
@@ -85,8 +66,8 @@ describeInBrowser('the playground of the console', () => {
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByRole('button', { name: 'Stop' }).click();
     await waitFor('the run to be stopped', async () => {
-      const [thread] = await gantry.client().threads.search({ metadata: { graph_id: 'pipeline' } });
-      const [run] = thread ? await gantry.client().runs.list(thread.thread_id) : [];
+      const [thread] = await served.gantry.client().threads.search({ metadata: { graph_id: 'pipeline' } });
+      const [run] = thread ? await served.gantry.client().runs.list(thread.thread_id) : [];
       return run?.status === 'interrupted';
     });
 
@@ -108,7 +89,7 @@ describeInBrowser('the playground of the console', () => {
     await page.getByRole('button', { name: 'Remove notes.txt' }).waitFor();
     await ask(page, 'What is in these?');
     await page.getByText('nine ten').waitFor();
-    const client = gantry.client();
+    const client = served.gantry.client();
     const [talked] = await client.threads.search({ metadata: { graph_id: 'talk' } });
     const { values } = await client.threads.getState<{ messages: { content: unknown }[] }>(talked.thread_id);
     expect(values.messages[0].content).toEqual([
@@ -144,7 +125,7 @@ describeInBrowser('the playground of the console', () => {
       await events.getByRole('listitem').first().waitFor();
       expect(await events.getByRole('listitem').first().textContent()).toContain(mode);
     }
-    const { items } = await gantry.client().store.searchItems(['memories', 'ada']);
+    const { items } = await served.gantry.client().store.searchItems(['memories', 'ada']);
     expect(items.map(({ value }) => value)).toEqual([{ fact: 'tea is hot' }]);
 
     await user.fill('bob');
@@ -175,7 +156,7 @@ describeInBrowser('the playground of the console', () => {
     await page.reload();
     await waitFor('the text in the editor', async () => (await editor.textContent())?.includes('green'));
     await page.getByRole('button', { name: 'Run', exact: true }).click();
-    const client = gantry.client();
+    const client = served.gantry.client();
     const values = await waitFor('the end of the run', async () => {
       const [thread] = await client.threads.search({ metadata: { graph_id: 'headers' } });
       return thread?.status === 'idle' && thread.values ? thread.values : undefined;
@@ -184,7 +165,7 @@ describeInBrowser('the playground of the console', () => {
   });
 
   it('answers by the form of a question’s schema, and edits an action that waits for approval', async () => {
-    const client = gantry.client();
+    const client = served.gantry.client();
     /** A thread on which a run asks, opened in the playground. */
     async function question(request: object): Promise<{ page: Page; form: Locator; answer: () => Promise<unknown> }> {
       const { thread_id } = await client.threads.create();
@@ -217,11 +198,11 @@ describeInBrowser('the playground of the console', () => {
   });
 
   describe('a second run on a thread', () => {
-    const client = () => gantry.client();
+    const client = () => served.gantry.client();
 
     /** Starts a run that takes a while and then another one, by the strategy. Resolves to the thread. */
     async function sendTwice(page: Page, strategy: string): Promise<string> {
-      await page.goto(`${gantry.url}/console/playground?assistant=pipeline&strategy=${strategy}`);
+      await page.goto(`${served.gantry.url}/console/playground?assistant=pipeline&strategy=${strategy}`);
       const input = page.getByRole('spinbutton').first();
       await input.fill('300');
       await page.getByRole('button', { name: 'Run', exact: true }).click();

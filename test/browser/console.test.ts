@@ -2,9 +2,8 @@ import { join } from 'node:path';
 import type { Run } from '@langchain/langgraph-sdk';
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser';
-import { ConsoleBrowser, seriousFindings, takePicture } from '../support/console';
-import { type Gantry, startGantry } from '../support/gantry';
-import { waitFor } from '../support/wait-for';
+import { seriousFindings, serveConsole, takePicture } from '../support/console';
+import { expectSoon, waitFor } from '../support/wait-for';
 
 /** Globals of the page. */
 declare const document: { documentElement: { scrollWidth: number } };
@@ -14,30 +13,12 @@ const GRAPHS = join(__dirname, '..', 'support', 'graphs', 'console.json');
 const WEATHER = 'What is the weather in Oslo?';
 
 describeInBrowser('the console', () => {
-  let gantry: Gantry;
-  let browser: ConsoleBrowser;
-
-  beforeAll(async () => {
-    [gantry, browser] = await Promise.all([
-      startGantry({ graphProcesses: 1, graphs: GRAPHS }),
-      ConsoleBrowser.launch(),
-    ]);
-  }, 300_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    await gantry?.stop();
-  });
-
-  afterEach(async () => {
-    expect(await browser.closePages()).toEqual([]);
-  });
-
-  const open = (path: string): Promise<Page> => browser.open(`${gantry.url}/console${path}`);
+  const served = serveConsole({ graphProcesses: 1, graphs: GRAPHS });
+  const { open } = served;
 
   /** A thread on which a graph has run to its end or to its question. */
   async function threadAfter(assistant: string, input: Record<string, unknown>): Promise<string> {
-    const client = gantry.client();
+    const client = served.gantry.client();
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, assistant, { input });
     return thread_id;
@@ -45,7 +26,7 @@ describeInBrowser('the console', () => {
 
   /** Exports that have ended, half of them by their time limit: more than one page of the list. */
   async function failedExports(count: number): Promise<void> {
-    await gantry.sql.query(
+    await served.gantry.sql.query(
       `WITH d AS (
          INSERT INTO export_destinations (tenant_id, destination_id, destination_type, display_name, config, credentials_keys)
          SELECT tenant_id, gen_random_uuid(), 's3', 'Lake', '{"prefix": ""}', '{}' FROM tenants
@@ -83,14 +64,14 @@ describeInBrowser('the console', () => {
     await page.keyboard.press('a');
     await page.getByText('Nothing waits for a person').waitFor();
     const outcomeOf = async (id: string) =>
-      (await gantry.client().threads.get<{ outcome: string }>(id)).values?.outcome;
+      (await served.gantry.client().threads.get<{ outcome: string }>(id)).values?.outcome;
     await waitFor('the runs to continue', async () => (await outcomeOf(first)) === 'paid $120');
     await waitFor('the runs to continue', async () => (await outcomeOf(second)) === 'dropped');
   });
 
   it('Threads: finds one, compares its states, edits one and forks', async () => {
     const id = await threadAfter('agent', { messages: [{ role: 'user', content: 'Hello there' }] });
-    await gantry.client().threads.update(id, { metadata: { customer: 'ada' } });
+    await served.gantry.client().threads.update(id, { metadata: { customer: 'ada' } });
     const page = await open('/threads');
     await page.getByLabel('Metadata').fill('{"customer": "ada"}');
     await waitFor('the filter', async () => page.url().includes('ada'));
@@ -123,7 +104,7 @@ describeInBrowser('the console', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await waitFor('the new checkpoint', async () => (await checkpoints.count()) === before + 1);
-    const { values } = await gantry.client().threads.getState<{ messages: { content: string }[] }>(id);
+    const { values } = await served.gantry.client().threads.getState<{ messages: { content: string }[] }>(id);
     expect(values.messages.at(-1)!.content).toBe('Written by hand');
 
     await checkpoints.nth(1).click();
@@ -147,7 +128,7 @@ describeInBrowser('the console', () => {
   });
 
   it('Threads: opens the states of a subgraph, replays, copies and deletes', async () => {
-    const client = gantry.client();
+    const client = served.gantry.client();
     const id = await threadAfter('nested', { text: 'hello' });
     const page = await open(`/threads/${id}?tab=checkpoints`);
     const checkpoints = page.getByRole('list', { name: 'Checkpoints' }).getByRole('button');
@@ -182,11 +163,11 @@ describeInBrowser('the console', () => {
     const content =
       '<img src="http://other.test/a.png" onerror="document.title = 1"><script>document.title = 2</script> **bold** ' +
       '![a picture](http://other.test/b.png) [a site](https://other.test/c) [a trick](javascript:document.title=3)';
-    await gantry.client().threads.updateState(id, { values: { messages: [{ type: 'ai', content }] } });
-    const page = await browser.open('about:blank');
+    await served.gantry.client().threads.updateState(id, { values: { messages: [{ type: 'ai', content }] } });
+    const page = await served.browser.open('about:blank');
     const hosts = new Set<string>();
     page.on('request', (request) => hosts.add(new URL(request.url()).host));
-    await page.goto(`${gantry.url}/console/threads/${id}`);
+    await page.goto(`${served.gantry.url}/console/threads/${id}`);
     const text = page.locator('.markdown').filter({ hasText: 'bold' });
     await text.locator('strong').getByText('bold').waitFor();
     expect(await text.locator('img, script, iframe, [onerror]').count()).toBe(0);
@@ -194,11 +175,11 @@ describeInBrowser('the console', () => {
     const link = text.getByRole('link', { name: 'a site (other.test)' });
     expect(await link.getAttribute('rel')).toBe('noopener noreferrer nofollow');
     expect(await page.locator('a[href^="javascript:"]').count()).toBe(0);
-    expect([...hosts]).toEqual([new URL(gantry.url).host]);
+    expect([...hosts]).toEqual([new URL(served.gantry.url).host]);
   });
 
   it('Runs: finds a failed one by filters in the address, shows its steps, and cancels a running one', async () => {
-    const client = gantry.client();
+    const client = served.gantry.client();
     const { thread_id } = await client.threads.create();
     const failed = await client.runs.create(thread_id, 'agent', {
       input: { messages: [{ role: 'user', content: WEATHER }] },
@@ -226,7 +207,7 @@ describeInBrowser('the console', () => {
       input: { step_ms: 2000 },
       streamMode: ['values', 'tasks'],
     });
-    await page.goto(`${gantry.url}/console/runs/${live.run_id}?tab=events&modes=values,tasks`);
+    await page.goto(`${served.gantry.url}/console/runs/${live.run_id}?tab=events&modes=values,tasks`);
     for (const mode of ['values', 'tasks']) {
       await events.getByRole('region', { name: mode }).getByRole('listitem').first().waitFor();
     }
@@ -241,7 +222,7 @@ describeInBrowser('the console', () => {
   });
 
   it('Runs: draws the path that a run took in its graph', async () => {
-    const client = gantry.client();
+    const client = served.gantry.client();
     const runOf = async (assistant: string, input: Record<string, unknown>): Promise<Run> => {
       const { thread_id } = await client.threads.create();
       const { run_id } = await client.runs.create(thread_id, assistant, { input });
@@ -260,15 +241,11 @@ describeInBrowser('the console', () => {
         .evaluateAll((all) => all.map((edge) => (edge as unknown as Element).getAttribute('data-id')));
       return [...nodes, ...edges.map(String)].sort();
     };
-    const shows = async (expected: string[]): Promise<void> => {
-      const isSame = async (): Promise<boolean> => (await path()).join() === expected.join();
-      await waitFor('the path', isSame, 20_000).catch(() => undefined);
-      expect(await path()).toEqual(expected);
-    };
+    const shows = (expected: string[]): Promise<void> => expectSoon(path, expected);
     await shows(['__start__-agent', 'agent', 'agent-__end__', 'end', 'start']);
-    await page.goto(`${gantry.url}/console/runs/${asked.run_id}?tab=graph`);
+    await page.goto(`${served.gantry.url}/console/runs/${asked.run_id}?tab=graph`);
     await shows(['__start__-agent', 'agent', 'agent-__end__', 'agent-tools', 'end', 'start', 'tools', 'tools-agent']);
-    await page.goto(`${gantry.url}/console/runs/${waiting.run_id}?tab=graph`);
+    await page.goto(`${served.gantry.url}/console/runs/${waiting.run_id}?tab=graph`);
     await shows(['__start__-prepare', 'prepare', 'start']);
     await client.threads.delete(waiting.thread_id);
   });
@@ -280,10 +257,10 @@ describeInBrowser('the console', () => {
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
       expect(await seriousFindings(page)).toEqual([]);
     };
-    const runs = await browser.open(`${gantry.url}/console/runs`, phone);
+    const runs = await served.browser.open(`${served.gantry.url}/console/runs`, phone);
     await runs.getByRole('table', { name: 'Runs' }).getByText('interrupted').first().waitFor();
     await fitsPhone(runs);
-    const inbox = await browser.open(`${gantry.url}/console/inbox`, phone);
+    const inbox = await served.browser.open(`${served.gantry.url}/console/inbox`, phone);
     await inbox.getByText('"Refund of $77"').waitFor();
     await fitsPhone(inbox);
     // The keyboard opens an answer, and the button sends it.
@@ -294,7 +271,7 @@ describeInBrowser('the console', () => {
     await inbox.getByRole('button', { name: 'Send the answer' }).click();
     await inbox.getByText('Nothing waits for a person').waitFor();
     await waitFor('the answer', async () => {
-      const { values } = await gantry.client().threads.get<{ outcome: string }>(thread);
+      const { values } = await served.gantry.client().threads.get<{ outcome: string }>(thread);
       return values?.outcome === 'dropped';
     });
   });
@@ -302,14 +279,14 @@ describeInBrowser('the console', () => {
   it('Home: counts running, failed and waiting runs, each one click away', async () => {
     await threadAfter('approval', { amount: 9 });
     await failedExports(101);
-    const page = await browser.open('about:blank');
+    const page = await served.browser.open('about:blank');
     // The threads that wait for a person are shown before the statistics.
     const overview = Promise.withResolvers<void>();
     await page.route('**/runs/overview', async (route) => {
       await overview.promise;
       await route.continue();
     });
-    await page.goto(`${gantry.url}/console/`);
+    await page.goto(`${served.gantry.url}/console/`);
     await page.getByRole('link', { name: /Interrupts to answer\s*1/ }).waitFor();
     overview.resolve();
     await page.getByRole('link', { name: /Failed exports\s*101/ }).waitFor();

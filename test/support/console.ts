@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { launchBrowser, PAGE_TIMEOUT_MS } from './browser';
+import { type Gantry, type GantryOptions, startGantry } from './gantry';
 
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 /** Folder for the pictures of docs/console.md, which `GANTRY_TEST_SCREENSHOTS=1` makes. */
@@ -48,6 +49,31 @@ export class ConsoleBrowser {
   async close(): Promise<void> {
     await this.browser.close();
   }
+}
+
+/** A server of a suite, and a browser for its console. Both are there from the suite's first hook to its last. */
+export class ServedConsole {
+  gantry!: Gantry;
+  browser!: ConsoleBrowser;
+
+  /** Opens a path of the console in a new window. */
+  readonly open = (path: string): Promise<Page> => this.browser.open(`${this.gantry.url}/console${path}`);
+}
+
+/** Serves a console to the tests of the suite that calls this, each of which fails when a page of it complained. */
+export function serveConsole(options: GantryOptions): ServedConsole {
+  const served = new ServedConsole();
+  beforeAll(async () => {
+    [served.gantry, served.browser] = await Promise.all([startGantry(options), ConsoleBrowser.launch()]);
+  }, 300_000);
+  afterEach(async () => {
+    expect(await served.browser.closePages()).toEqual([]);
+  });
+  afterAll(async () => {
+    await served.browser?.close();
+    await served.gantry?.stop();
+  });
+  return served;
 }
 
 /**

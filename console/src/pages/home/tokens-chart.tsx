@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import { Chart } from '../../ui/chart';
 import { short } from '../../ui/numbers';
 import { useNow } from '../../ui/time';
-import { projectsQuery, readStats, type Stats } from '../traces/traces-api';
+import { projectsQuery, type Stats, statsQuery } from '../traces/traces-api';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -36,10 +36,8 @@ export function TokensChart({ hours }: { hours: number }) {
       };
       const isOpen = index >= BUCKETS - OPEN_BUCKETS;
       return {
-        queryKey: ['traces', 'stats', body],
-        queryFn: () => readStats(body),
+        ...statsQuery(body),
         enabled: projectIds.length > 0,
-        retry: false,
         staleTime: isOpen ? WATCH_MS : Infinity,
         refetchInterval: isOpen ? WATCH_MS : false,
       } as const;

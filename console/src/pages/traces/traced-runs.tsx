@@ -14,9 +14,9 @@ import {
   latencyMs,
   listRequest,
   listRuns,
-  readStats,
   type RunSelection,
   type Stats,
+  statsQuery,
   type TracedRun,
   usageOf,
   utc,
@@ -84,7 +84,7 @@ function Charts({ selection, start, end }: { selection: RunSelection; start: num
         start_time: new Date(from).toISOString(),
         end_time: new Date(from + width).toISOString(),
       };
-      return { queryKey: ['traces', 'stats', body], queryFn: () => readStats(body), staleTime: 60_000, retry: false };
+      return { ...statsQuery(body), staleTime: 60_000 };
     });
   const answers = useQueries({ queries: queriesOf(selection) });
   const usages = useQueries({ queries: queriesOf(usageOf(selection)) });
@@ -142,11 +142,7 @@ function Charts({ selection, start, end }: { selection: RunSelection; start: num
 
 function Totals({ selection }: { selection: RunSelection }) {
   const [stats, usage] = useQueries({
-    queries: [selection, usageOf(selection)].map((body) => ({
-      queryKey: ['traces', 'stats', body],
-      queryFn: () => readStats(body),
-      retry: false,
-    })),
+    queries: [selection, usageOf(selection)].map(statsQuery),
   }).map(({ data }) => data);
   if (!stats || !usage) return null;
   return (

@@ -174,6 +174,10 @@ export const projectQuery = (id: string) =>
 
 export const readStats = (selection: RunSelection) => sendJson<Stats>('POST', '/api/v1/runs/stats', selection);
 
+/** Figures of the selected runs. A filter that the server refuses is not sent again. */
+export const statsQuery = (selection: RunSelection) =>
+  queryOptions({ queryKey: ['traces', 'stats', selection], queryFn: () => readStats(selection), retry: false });
+
 /** The runs whose tokens and costs are those of the selected ones: a root's are in the runs of its trace. */
 export function usageOf({ is_root: isRoot, filter, error, ...rest }: RunSelection): RunSelection {
   if (!isRoot) return { ...rest, ...(filter && { filter }), ...(error && { error }) };
