@@ -8,6 +8,7 @@ import { build } from 'esbuild';
 import { ROOT } from './services/paths.mjs';
 
 const DIST = join(ROOT, 'dist');
+const MODULES = join(ROOT, 'node_modules');
 const PROGRAMS = join(DIST, 'programs');
 const ENTRIES = {
   api: join(DIST, 'src', 'api.js'),
@@ -16,11 +17,11 @@ const ENTRIES = {
   'graph-process': join(DIST, 'src', 'graphs', 'host', 'graph-process.js'),
   'auth-process': join(DIST, 'src', 'auth', 'custom', 'auth-process.js'),
   'app-process': join(DIST, 'src', 'custom-app', 'app-process.js'),
+  'workflow-thread': join(MODULES, '@temporalio', 'worker', 'lib', 'workflow', 'workflow-worker-thread.js'),
 };
 
 /** Packages that are not bundled: those with native parts, those that look for files beside their own, and optional ones. */
 const OUTSIDE = [
-  '@temporalio/*',
   '@duckdb/*',
   '@fastify/static',
   // One copy in a graph process: security tests take the process's login as code of a graph could.
@@ -62,6 +63,63 @@ const ownFiles = {
 };
 
 /**
+ * Temporal's packages, with the parts outside that are loaded by their path: the native one, the thread of the workflows, and
+ * the bundler of workflows, which brings webpack and is needed only where `npm run build` has made no bundle.
+ * @type {import('esbuild').Plugin}
+ */
+const temporal = {
+  name: 'temporal',
+  setup({ onLoad, onResolve }) {
+    const inTemporal = /[\\/]node_modules[\\/]@temporalio[\\/]/;
+    const inBridge = /[\\/]@temporalio[\\/]core-bridge[\\/]/;
+    onResolve({ filter: /^\.\/common$/ }, ({ importer }) =>
+      inBridge.test(importer) ? { path: '@temporalio/core-bridge/common', external: true } : undefined,
+    );
+    onResolve({ filter: /^\.\/workflow-worker-thread$/ }, () => ({ path: './workflow-thread.js', external: true }));
+    onResolve({ filter: /^\.\.?\// }, ({ kind, path, resolveDir }) =>
+      kind === 'require-resolve' && inTemporal.test(resolveDir)
+        ? { path: relative(MODULES, join(resolveDir, path)).replaceAll('\\', '/'), external: true }
+        : undefined,
+    );
+    // The copy of the package that Temporal's worker finds; it looks for a file beside its own.
+    onResolve({ filter: /^source-map$/ }, ({ path, resolveDir }) =>
+      inTemporal.test(resolveDir) ? { path, namespace: 'beside-worker' } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'beside-worker' }, ({ path }) => ({
+      contents: `
+        const { createRequire } = require('node:module');
+        const worker = createRequire(programUrl).resolve('@temporalio/worker');
+        module.exports = createRequire(worker)(${JSON.stringify(path)});`,
+    }));
+    onLoad({ filter: /@temporalio[\\/]worker[\\/]lib[\\/]workflow[\\/]bundler\.js$/ }, () => ({
+      contents: `
+        const { createRequire } = require('node:module');
+        const outside = createRequire(programUrl);
+        exports.defaultWorkflowInterceptorModules = [outside.resolve('@temporalio/worker/lib/workflow-log-interceptor')];
+        for (const name of ['WorkflowCodeBundler', 'bundleWorkflowCode']) {
+          const get = () => outside('@temporalio/worker/lib/workflow/bundler')[name];
+          Object.defineProperty(exports, name, { enumerable: true, get });
+        }`,
+    }));
+  },
+};
+
+/** @type {import('esbuild').Plugin} */
+const typeorm = {
+  name: 'typeorm',
+  setup({ onLoad }) {
+    // It would load a second copy, from outside of the bundle.
+    onLoad({ filter: /@nestjs[\\/]typeorm[\\/]dist[\\/]common[\\/]typeorm-compat\.js$/ }, async ({ path }) => {
+      const code = await readFile(path, 'utf8');
+      const ownRequire = /^(import \{ createRequire \}|const require = createRequire).*$/gm;
+      if (code.match(ownRequire)?.length !== 2)
+        throw new Error(`${path} has changed: it may load TypeORM a second time.`);
+      return { contents: code.replace(ownRequire, '') };
+    });
+  },
+};
+
+/**
  * Escapes what isn't ASCII: the bundler does it in strings, but leaves regular expressions and comments as they are. V8 takes
  * a file that is ASCII throughout as it is (src/config/compiled-code.ts), and twice the memory for any other.
  * @param {string} code
@@ -85,7 +143,7 @@ const { outputFiles } = await build({
   target: 'node24',
   keepNames: true, // logs, metrics and injection read the names of classes
   external: OUTSIDE,
-  plugins: [ownFiles],
+  plugins: [ownFiles, temporal, typeorm],
   define: { 'import.meta.url': 'programUrl' },
   banner: {
     js: 'const programsFolder = __dirname, programUrl = require("node:url").pathToFileURL(__filename).href;',

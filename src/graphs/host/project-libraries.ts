@@ -9,11 +9,20 @@ export const AGENT_LIBRARIES = ['langchain', 'deepagents'];
 /** Large, and imported by nearly every graph. */
 const GRAPH_LIBRARIES = ['@langchain/langgraph', '@langchain/langgraph/prebuilt', '@langchain/core/tools', 'zod'];
 
+/** Results of `resolveFrom` by folder and library: every graph of a folder asks, and the packages of a process don't change. */
+const resolved = new Map<string, string | undefined>();
+
 /**
  * Where the module `file` finds a library: the path of its CommonJS build.
  * @returns undefined when its project has no such dependency: then Gantry's own copy serves.
  */
 export function resolveFrom(file: string, library: string): string | undefined {
+  const key = `${dirname(file)}\0${library}`;
+  if (!resolved.has(key)) resolved.set(key, find(file, library));
+  return resolved.get(key);
+}
+
+function find(file: string, library: string): string | undefined {
   try {
     return createRequire(file).resolve(library);
   } catch {
@@ -88,14 +97,14 @@ export function watchCheckpointLibraries(
   const load = createRequire(__filename);
   registerHooks({
     resolve: (specifier, context, nextResolve) => {
-      const resolved = nextResolve(specifier, context);
-      const file = unseen.get(resolved.url);
+      const found = nextResolve(specifier, context);
+      const file = unseen.get(found.url);
       if (file !== undefined) {
         // Also of the question for it that follows now.
-        unseen.delete(resolved.url);
-        onLoad(file, load(fileURLToPath(resolved.url)) as Record<string, unknown>);
+        unseen.delete(found.url);
+        onLoad(file, load(fileURLToPath(found.url)) as Record<string, unknown>);
       }
-      return resolved;
+      return found;
     },
   });
 }
