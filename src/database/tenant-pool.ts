@@ -3,6 +3,7 @@ import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { serverProcessOf } from '../patches/pg/connection';
 import { EncryptingClient } from './encrypting-client';
 import { readLogin, REQUEST_LOGIN, withLogin } from './logins';
+import { rememberRefusal } from './refused-connections';
 import { currentScope, type RequestScope, type SearchScope } from './request-scope';
 import { ACTOR_SETTING, TENANT_SETTING } from './tenant-isolation';
 
@@ -95,7 +96,10 @@ export class TenantPool extends EventEmitter {
   private async login(): Promise<string> {
     const { requestsUrl, connectionString = '' } = this.options;
     if (requestsUrl) return requestsUrl;
-    const client = await this.system.connect();
+    const client = await this.system.connect().catch((error: Error) => {
+      rememberRefusal(error);
+      throw error;
+    });
     try {
       return withLogin(connectionString, await readLogin(client, REQUEST_LOGIN));
     } finally {
@@ -105,6 +109,7 @@ export class TenantPool extends EventEmitter {
 
   private take(pool: Pool, scope: RequestScope | undefined, callback: OnConnection): void {
     pool.connect((error, client, release) => {
+      if (error) rememberRefusal(error);
       if (error || !client) return callback(error);
       this.prepare(client, scope).then(
         () => callback(undefined, client, scope?.search ? this.endsWith(scope.search, client, release) : release),

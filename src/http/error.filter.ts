@@ -1,5 +1,6 @@
 import { ArgumentsHost, Catch, ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isRefusedConnection } from '../database/refused-connections';
 import { causeOfQuery, isStatementCancelled } from '../database/sql-errors';
 import { isUnstorableText, UNSTORABLE_TEXT } from '../database/unstorable-text';
 import { ApiError } from './api-error';
@@ -18,6 +19,8 @@ export class ErrorFilter implements ExceptionFilter {
   /** The same for routes that no controller has. */
   answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const known = toApiError(error, request);
+    if (isUnavailable(error))
+      this.logger.warn({ err: error, request_id: request.id }, 'The database accepts no connection');
     if (!known) {
       this.logger.error({ err: error, request_id: request.id, route: request.routeOptions.url }, 'Unexpected error');
     }
@@ -69,6 +72,7 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError | 
     if (status === 413) return bodyTooLarge(request);
     return status < 500 ? new ApiError(status, 'http', error.message) : undefined;
   }
+  if (isUnavailable(error)) return databaseUnavailable();
   if (isStatementCancelled(error)) return tookTooLong(request);
   if (isUnstorableText(error)) return new ApiError(422, 'invalid_request', UNSTORABLE_TEXT);
   // Fastify's own refusals (body too large, unsupported media type…) carry a status and a code.
@@ -82,6 +86,16 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError | 
     return new ApiError(error.statusCode, 'code' in error ? String(error.code) : 'http', error.message);
   }
   return undefined;
+}
+
+function isUnavailable(error: unknown): boolean {
+  return isRefusedConnection(error) || isRefusedConnection(causeOfQuery(error));
+}
+
+function databaseUnavailable(): ApiError {
+  return new ApiError(503, 'database_unavailable', 'The database accepts no connection: try again', {
+    headers: { 'Retry-After': '1' },
+  });
 }
 
 function tookTooLong({ routeOptions }: FastifyRequest): ApiError {

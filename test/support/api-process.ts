@@ -15,9 +15,13 @@ export interface ApiProcess {
  * An api as a process of its own, on a database of its own. It takes a second of processor time until it listens, and
  * `startTestApi` three, of which jest needs most to load the api's modules.
  * @param overrides environment variables
+ * @param existing database to use instead of one of its own; dropped at the end as well
  */
-export async function startApiProcess(overrides: Record<string, string> = {}): Promise<ApiProcess> {
-  const [database, port] = await Promise.all([createTestDatabase(), freePort()]);
+export async function startApiProcess(
+  overrides: Record<string, string> = {},
+  existing?: TestDatabase,
+): Promise<ApiProcess> {
+  const [database, port] = await Promise.all([existing ?? createTestDatabase(), freePort()]);
   const url = `http://127.0.0.1:${port}`;
   const variables = testVariables(database.url, { GANTRY_PORT: String(port), GANTRY_API_URL: url, ...overrides });
   try {

@@ -10,6 +10,7 @@ export class PostgresProxy {
   /** First message of each client that is connected; it contains the name of the application. */
   private readonly startups = new Map<Socket, string>();
   private cutOff: string | undefined;
+  private heldUp: string | undefined;
   /** Number of connections that were refused. */
   refused = 0;
 
@@ -34,9 +35,16 @@ export class PostgresProxy {
     for (const [client, startup] of this.startups) if (startup.includes(application)) client.destroy();
   }
 
+  /** Breaks the connections of an application, and from now on leaves others without an answer. */
+  hold(application: string): void {
+    this.heldUp = application;
+    for (const [client, startup] of this.startups) if (startup.includes(application)) client.destroy();
+  }
+
   /** Accepts connections again. */
   repair(): void {
     this.cutOff = undefined;
+    this.heldUp = undefined;
   }
 
   async stop(): Promise<void> {
@@ -58,6 +66,7 @@ export class PostgresProxy {
       client.destroy();
       return;
     }
+    if (this.heldUp !== undefined && startup.includes(this.heldUp)) return;
     this.startups.set(client, startup);
     const postgres = this.keep(connect(Number(this.target.port), this.target.hostname));
     postgres.write(message);
