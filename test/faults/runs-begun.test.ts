@@ -30,6 +30,7 @@ describe('a run that has just begun', () => {
 
   beforeAll(async () => {
     gantry = await startGantry({
+      sweepSeconds: 1,
       workers: 2,
       graphProcesses: 1,
       env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: HEARTBEAT_SECONDS },
@@ -58,6 +59,22 @@ describe('a run that has just begun', () => {
     await Promise.all([gantry.killWorker(signal, holder), gantry.startWorker()]);
   }
 
+  /** A run as an api leaves it that dies after storing it, and before the start of its workflow; a worker has begun it. */
+  async function startWithoutWorkflow(): Promise<{ thread: string; run: string }> {
+    const { thread_id: thread } = await client.threads.create();
+    const { run_id: run } = await client.runs.create(thread, 'ten', {
+      input: { step_ms: WATCHED_STEP_MS },
+      afterSeconds: 3600,
+    });
+    const workflow = gantry.temporal.workflow.getHandle(runWorkflowId(run));
+    await waitFor('its workflow', async () => (await workflow.describe().catch(() => undefined)) !== undefined);
+    await workflow.terminate();
+    await gantry.sql.query('UPDATE runs SET scheduled_at = now() WHERE run_id = $1', [run]);
+    await gantry.sql.query('SELECT pg_notify($1, $2)', [RUN_DUE_CHANNEL, run]);
+    await waitFor('the first node', async () => (await gantry.ledger.of(run)).length > 0);
+    return { thread, run };
+  }
+
   it('is handed over by a worker that stops: no node is repeated, and none is interrupted', async () => {
     for (let round = 0; round < amount(1, 4); round += 1) {
       const { thread, run, first } = await startRun();
@@ -81,7 +98,7 @@ describe('a run that has just begun', () => {
     }
   });
 
-  it('and nineteen others are finished by another worker, and their nodes that had finished ran once', async () => {
+  it('and twenty others, one without a workflow, are finished by another worker: their finished nodes ran once', async () => {
     const earlier = await Promise.all(Array.from({ length: 12 }, () => startRun(WATCHED_STEP_MS)));
     await waitFor('activities that watch them', async () => {
       const described = await Promise.all(
@@ -90,6 +107,7 @@ describe('a run that has just begun', () => {
       return described.every(({ raw }) => raw.pendingActivities?.length === 1);
     });
     const runs = [...earlier, ...(await Promise.all(Array.from({ length: 8 }, () => startRun())))];
+    const unstarted = await startWithoutWorkflow();
     // No worker that owned any of them is left.
     await Promise.all([
       ...[...gantry.workers].map((worker) => gantry.killWorker('SIGKILL', worker)),
@@ -105,6 +123,9 @@ describe('a run that has just begun', () => {
       expect(repeated.length).toBeLessThanOrEqual(1);
       expect(executions).toHaveLength(NODES.length + repeated.length);
     }
+    expect(await client.runs.join(unstarted.thread, unstarted.run)).toMatchObject({ done: NODES });
+    const attempts = (await gantry.ledger.of(unstarted.run)).map(({ attempt }) => attempt);
+    expect(new Set(attempts)).toEqual(new Set([1, 2]));
   });
 
   it('stays where it is when the session of its worker is disconnected and reconnects', async () => {
@@ -162,24 +183,6 @@ describe('a run that has just begun', () => {
       expect(repeated.length).toBeLessThanOrEqual(1);
       expect(executions).toHaveLength(NODES.length + repeated.length);
     }
-  });
-
-  it('is finished although its workflow was never started and its worker died', async () => {
-    const { thread_id: thread } = await client.threads.create();
-    // Simulates an api that died after storing the run, and a worker that died shortly after it was notified of it.
-    const { run_id: run } = await client.runs.create(thread, 'ten', {
-      input: { step_ms: STEP_MS },
-      afterSeconds: 3600,
-    });
-    const workflow = gantry.temporal.workflow.getHandle(runWorkflowId(run));
-    await waitFor('its workflow', async () => (await workflow.describe().catch(() => undefined)) !== undefined);
-    await workflow.terminate();
-    await gantry.sql.query('UPDATE runs SET scheduled_at = now() WHERE run_id = $1', [run]);
-    await gantry.sql.query('SELECT pg_notify($1, $2)', [RUN_DUE_CHANNEL, run]);
-    const first = await waitFor('the first node', async () => (await gantry.ledger.of(run))[0]);
-    await end('SIGKILL', first);
-    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
-    expect(new Set((await gantry.ledger.of(run)).map(({ attempt }) => attempt))).toEqual(new Set([1, 2]));
   });
 
   it('is watched where it is when its workflow is on another worker: it has one attempt', async () => {
@@ -241,7 +244,7 @@ describe('a run that has just begun', () => {
     const lost = gantry.temporal.withDeadline(Date.now() + 30_000, () => workflowService.pollWorkflowTaskQueue(poll));
     await gantry.killWorker('SIGTERM');
     expect((await lost).workflowExecution?.workflowId).toBe(runWorkflowId(run));
-    await Promise.all([gantry.startWorker(), gantry.startWorker()]);
+    await gantry.startWorker();
     expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
     const executions = await gantry.ledger.of(run);
     expect(executions.map(({ node }) => node)).toEqual(NODES);
@@ -253,15 +256,13 @@ describe('a run that has just begun', () => {
     const { run_id: run } = await client.runs.create(thread, 'three', { input: { step_ms: 0 } });
     const workflow = gantry.temporal.workflow.getHandle(runWorkflowId(run));
     await waitFor('its workflow', async () => (await workflow.describe().catch(() => undefined)) !== undefined);
-    await Promise.all([gantry.startWorker(), gantry.startWorker()]);
+    // From here on there is one worker, with a limit, for the last case.
+    await gantry.startWorker({ GANTRY_RUNS_PER_WORKER: '3' });
     await client.runs.join(thread, run);
     expect(await client.runs.get(thread, run)).toMatchObject({ status: 'success' });
   });
 
-  // The last: from here on there is one worker, with a limit.
   it('is begun by no worker that is at its limit, whichever way it arrives', async () => {
-    await Promise.all([...gantry.workers].map((worker) => gantry.killWorker('SIGKILL', worker)));
-    await gantry.startWorker({ GANTRY_RUNS_PER_WORKER: '3' });
     const runs = await Promise.all(
       Array.from({ length: 9 }, async () => {
         const { thread_id: thread } = await client.threads.create();

@@ -1,6 +1,6 @@
 import type { Client, StreamMode } from '@langchain/langgraph-sdk';
 import { Gantry, startGantry } from '../support/gantry';
-import { graphProcessesOf } from '../support/gantry-process';
+import { type GantryProcess, graphProcessesOf } from '../support/gantry-process';
 import { describeLanguages } from '../support/languages';
 import { PostgresProxy } from '../support/postgres-proxy';
 import { SseReader, type SseEvent } from '../support/sse';
@@ -13,13 +13,17 @@ const STEP_MS = 500;
 describeLanguages('in the middle of a ten-node graph in $language', ({ graphs }) => {
   let gantry: Gantry;
   let client: Client;
+  let proxy: PostgresProxy | undefined;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphs, graphProcesses: 1 });
+    gantry = await startGantry({ sweepSeconds: 1, graphs, graphProcesses: 1 });
     client = gantry.client();
   });
 
-  afterAll(() => gantry?.stop());
+  afterAll(async () => {
+    await gantry?.stop();
+    await proxy?.stop();
+  });
 
   async function startRun(
     graph = 'ten',
@@ -192,24 +196,19 @@ describeLanguages('in the middle of a ten-node graph in $language', ({ graphs })
   });
 
   it('an outage of Postgres while a node ends: its result is written afterwards, and the node does not run again', async () => {
-    const proxy = await PostgresProxy.start(gantry.database.url);
-    try {
-      await gantry.killWorker('SIGTERM');
-      await gantry.startWorker({ DATABASE_URL: proxy.url });
-      const { thread, run } = await startRun();
-      await untilNode(run, 4);
-      // The worker keeps its connections: it ends an attempt whose events it can't write.
-      proxy.cut('gantry-graphs');
-      await waitFor('a write of the graph process', () => proxy.refused > 0);
-      proxy.repair();
-      expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
-      const executions = await gantry.ledger.of(run);
-      expect(executions.map(({ node, attempt }) => [node, attempt])).toEqual(NODES.map((node) => [node, 1]));
-    } finally {
-      await gantry.killWorker('SIGKILL');
-      await gantry.startWorker();
-      await proxy.stop();
-    }
+    // The worker that is connected through the proxy serves the cases after this one as well.
+    proxy = await PostgresProxy.start(gantry.database.url);
+    await gantry.killWorker('SIGTERM');
+    await gantry.startWorker({ DATABASE_URL: proxy.url });
+    const { thread, run } = await startRun();
+    await untilNode(run, 4);
+    // The worker keeps its connections: it ends an attempt whose events it can't write.
+    proxy.cut('gantry-graphs');
+    await waitFor('a write of the graph process', () => proxy!.refused > 0);
+    proxy.repair();
+    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
+    const executions = await gantry.ledger.of(run);
+    expect(executions.map(({ node, attempt }) => [node, attempt])).toEqual(NODES.map((node) => [node, 1]));
   });
 
   it('SIGKILL of the api: the run continues, and its stream is rejoined after the last id without a gap', async () => {
@@ -227,14 +226,36 @@ describeLanguages('in the middle of a ten-node graph in $language', ({ graphs })
     expect(executions.map(({ node, attempt }) => [node, attempt])).toEqual(NODES.map((node) => [node, 1]));
   });
 
-  it('SIGKILL of both at once: nothing but time is lost', async () => {
-    const { thread, run, stream } = await startRun();
-    await untilNode(run, 3);
-    await Promise.all([gantry.killApi('SIGKILL'), gantry.killWorker('SIGKILL')]);
-    await Promise.all([gantry.startApi(), gantry.startWorker()]);
-    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
-    await expectEachNodeOnce(run);
-    expectNoGaps(await (await SseReader.get(stream, { 'last-event-id': '-1' })).rest());
+  describe('SIGKILL of both at once', () => {
+    let kept: Awaited<ReturnType<typeof startRun>>;
+    let cancelled: Awaited<ReturnType<typeof startRun>>;
+
+    beforeAll(async () => {
+      kept = await startRun();
+      cancelled = await startRun();
+      await Promise.all([untilNode(kept.run, 3), untilNode(cancelled.run, 2)]);
+      // The worker never learns of the cancellation.
+      gantry.worker.signal('SIGSTOP');
+      await client.runs.cancel(cancelled.thread, cancelled.run);
+      await Promise.all([gantry.killApi('SIGKILL'), gantry.killWorker('SIGKILL')]);
+      await Promise.all([gantry.startApi(), gantry.startWorker()]);
+    });
+
+    it('nothing but time is lost', async () => {
+      const { thread, run, stream } = kept;
+      expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
+      await expectEachNodeOnce(run);
+      expectNoGaps(await (await SseReader.get(stream, { 'last-event-id': '-1' })).rest());
+    });
+
+    it('a run that the worker was to cancel is cancelled nevertheless', async () => {
+      const { thread, run } = cancelled;
+      await client.runs.join(thread, run);
+      expect(await client.runs.get(thread, run)).toMatchObject({ status: 'interrupted' });
+      const executed = (await gantry.ledger.of(run)).length;
+      expect(executed).toBeLessThan(NODES.length);
+      expect(await client.threads.getState(thread)).toMatchObject({ next: [expect.stringMatching(/^node_/)] });
+    });
   });
 
   it('SIGKILL of the worker before it emitted finished nodes: the next one emits them, once and in order', async () => {
@@ -270,53 +291,39 @@ describeLanguages('in the middle of a ten-node graph in $language', ({ graphs })
     await expectEachNodeOnce(run);
   });
 
-  it('SIGKILL of a worker that was cancelling: the run is cancelled nevertheless', async () => {
-    const { thread, run } = await startRun();
-    await untilNode(run, 2);
-    gantry.worker.signal('SIGSTOP');
-    await client.runs.cancel(thread, run);
-    await gantry.killWorker('SIGKILL');
-    await gantry.startWorker();
-    await client.runs.join(thread, run);
-    expect(await client.runs.get(thread, run)).toMatchObject({ status: 'interrupted' });
-    const executed = (await gantry.ledger.of(run)).length;
-    expect(executed).toBeLessThan(NODES.length);
-    expect(await client.threads.getState(thread)).toMatchObject({ next: [expect.stringMatching(/^node_/)] });
-  });
+  describe('SIGTERM of a worker', () => {
+    let leaving: GantryProcess;
+    let ten: Awaited<ReturnType<typeof startRun>>;
+    let careful: Awaited<ReturnType<typeof startRun>>;
 
-  it('SIGTERM hands the run to another worker at a checkpoint: no node runs twice, and none is interrupted', async () => {
-    await gantry.startWorker();
-    const { thread, run, stream } = await startRun();
-    const [first] = await waitFor('the third node', async () => {
-      const executions = await gantry.ledger.of(run);
-      return executions.length >= 3 && executions;
+    beforeAll(async () => {
+      leaving = gantry.worker;
+      careful = await startRun('careful', { step_ms: 4_000 });
+      ten = await startRun('ten', { step_ms: 2 * STEP_MS });
+      await Promise.all([untilNode(ten.run, 3), untilNode(careful.run, 1), gantry.startWorker()]);
+      await gantry.killWorker('SIGTERM', leaving);
     });
-    const leaving = gantry.workers.find(({ pid }) => pid === first.pid)!;
-    await gantry.killWorker('SIGTERM', leaving);
-    expect(leaving.exitCode).toBe(0);
-    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
-    const executions = await gantry.ledger.of(run);
-    expect(executions.map(({ node }) => node)).toEqual(NODES);
-    expect(executions.every(({ ended_at }) => ended_at !== null)).toBe(true);
-    expect([...new Set(executions.map(({ pid }) => pid))]).toEqual([leaving.pid, gantry.worker.pid]);
-    const events = await (await SseReader.get(stream, { 'last-event-id': '-1' })).rest();
-    expectNoGaps(events);
-    expect(events.map(({ event }) => event)).not.toContain('error');
-    expect(updatedNodes(events)).toEqual(NODES);
-  });
 
-  it('SIGTERM leaves nothing in doubt: a graph that asks in case of doubt asks nothing', async () => {
-    await gantry.startWorker();
-    const { thread, run } = await startRun('careful', { step_ms: 1_500 });
-    const [first] = await waitFor('the first node', async () => {
+    it('hands the run to another worker at a checkpoint: no node runs twice, and none is interrupted', async () => {
+      const { thread, run, stream } = ten;
+      expect(leaving.exitCode).toBe(0);
+      expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
       const executions = await gantry.ledger.of(run);
-      return executions.length > 0 && executions;
+      expect(executions.map(({ node }) => node)).toEqual(NODES);
+      expect(executions.every(({ ended_at }) => ended_at !== null)).toBe(true);
+      expect([...new Set(executions.map(({ pid }) => pid))]).toEqual([leaving.pid, gantry.worker.pid]);
+      const events = await (await SseReader.get(stream, { 'last-event-id': '-1' })).rest();
+      expectNoGaps(events);
+      expect(events.map(({ event }) => event)).not.toContain('error');
+      expect(updatedNodes(events)).toEqual(NODES);
     });
-    await gantry.killWorker(
-      'SIGTERM',
-      gantry.workers.find(({ pid }) => pid === first.pid)!,
-    );
-    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES.slice(0, 3) });
-    expect((await gantry.ledger.of(run)).map(({ attempt }) => attempt)).toEqual([1, 2, 2]);
+
+    it('leaves nothing in doubt: a graph that asks in case of doubt asks nothing', async () => {
+      const { thread, run } = careful;
+      expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES.slice(0, 3) });
+      const executions = await gantry.ledger.of(run);
+      expect(executions.map(({ node }) => node)).toEqual(NODES.slice(0, 3));
+      expect(executions.at(-1)).toMatchObject({ attempt: 2, pid: gantry.worker.pid });
+    });
   });
 });

@@ -1,11 +1,14 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { startApiProcess } from '../support/api-process';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { runToExit, startGantry } from '../support/gantry';
+import { DIST } from '../support/gantry-process';
 import { pythonForGraphs } from '../support/python';
 import { temporalAddress } from '../support/temporal';
 
@@ -44,6 +47,26 @@ class Contrary(Embeddings):
         return [0, 1]
 
 embeddings = Contrary()
+`;
+
+const LOAD_IN_JAVASCRIPT = `
+const [path, sources] = process.argv.slice(1);
+const { EmbeddingFunction } = require(path);
+Promise.all(JSON.parse(sources).map((each) => EmbeddingFunction.load(each).then(() => '', ({ message }) => message)))
+  .then((messages) => console.log(JSON.stringify(messages)));
+`;
+
+const LOAD_IN_PYTHON = `
+import json, sys
+from gantry_graphs.embeddings import EmbeddingFunction
+
+def refusal(source):
+    try:
+        EmbeddingFunction.load(source)
+    except ValueError as error:
+        return str(error)
+
+print(json.dumps([refusal(each) for each in json.loads(sys.argv[1])]))
 `;
 
 /** Values of `store.index.embed`, and the errors of those that can't be loaded. */
@@ -159,7 +182,7 @@ describe('the embedding function', () => {
     const config = join(folder, 'langgraph.json');
     const store = { index: { dims: 2, embed: './embed.py:embed' } };
     writeFileSync(config, JSON.stringify({ graphs: { finder: './finder.mjs:graph', notes: PYTHON_GRAPH }, store }));
-    const gantry = await startGantry({ graphs: config });
+    const gantry = await startGantry({ graphs: config, graphProcesses: 1 });
     try {
       const { found } = (await gantry.client().runs.wait(null, 'finder', { input: {} })) as { found: unknown };
       expect(found).toEqual([
@@ -188,26 +211,64 @@ describe('the embedding function', () => {
     expect(output).toMatch(/embed\.py has no "absent"/);
   });
 
-  it.each([
-    ['./embed.py:absent', /store\.index\.embed: .*embed\.py has no "absent"; it has to be a function of texts/],
-    ['./embed.py:number', /store\.index\.embed: .*"number" is a value of the type int; it has to be/],
-    ['nobody:model', /store\.index\.embed: "nobody" is not a provider/],
-    ['cohere:embed-v3', /store\.index\.embed: the package @langchain\/cohere is not installed: run "npm install/],
-    ['./embed.ts:absent', /store\.index\.embed: .*embed\.ts has no export "absent"/],
-    ['./embed.ts:number', /store\.index\.embed: .*"number" is neither a function nor an Embeddings object/],
-    ['./broken.ts:embed', /store\.index\.embed: broken on purpose/],
-  ])('prevents the start when it is %s', async (embed, message) => {
+  it('prevents the start when it is broken in TypeScript', async () => {
     writeFileSync(join(folder, 'embed.ts'), 'export const number = 7;');
-    writeFileSync(join(folder, 'embed.py'), IN_PYTHON);
-    writeFileSync(join(folder, 'broken.ts'), 'throw new Error("broken on purpose");');
     const { code, output } = await runToExit('api', {
       DATABASE_URL: database.url,
       TEMPORAL_ADDRESS: temporalAddress(),
       GANTRY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
       GANTRY_PORT: '0',
-      ...configure(embed),
+      ...configure('./embed.ts:absent'),
     });
     expect(code).toBe(1);
-    expect(output).toMatch(message);
+    expect(output).toMatch(/store\.index\.embed: .*embed\.ts has no export "absent"/);
+  });
+
+  /** What a graph process says of functions that it can't load, by its own code and without its start. */
+  async function refusalsOf(language: 'javascript' | 'python', sources: object[]): Promise<string[]> {
+    const asked = JSON.stringify(sources);
+    const [command, args] =
+      language === 'python'
+        ? [pythonForGraphs(), ['-c', LOAD_IN_PYTHON, asked]]
+        : [
+            process.execPath,
+            ['-e', LOAD_IN_JAVASCRIPT, join(DIST, 'src', 'graphs', 'host', 'embedding-function'), asked],
+          ];
+    const env = { ...process.env, NODE_OPTIONS: '', PYTHONPATH: join(GRAPHS, '..', 'python') };
+    const { stdout } = await promisify(execFile)(command, args, { env });
+    return JSON.parse(stdout) as string[];
+  }
+
+  it('is refused by name when it is of another kind, is missing, or belongs to an unknown provider', async () => {
+    writeFileSync(join(folder, 'embed.mjs'), 'export const number = 7;');
+    writeFileSync(join(folder, 'embed.py'), IN_PYTHON);
+    writeFileSync(join(folder, 'broken.mjs'), 'throw new Error("broken on purpose");');
+    const named = (file: string, exportName: string): object => ({
+      dims: 2,
+      embed: { kind: 'function', file: join(folder, file), exportName },
+    });
+    const of = (provider: string, model: string): object => ({
+      dims: 2,
+      embed: { kind: 'provider', provider, model, folder },
+    });
+    const [javascript, python] = await Promise.all([
+      refusalsOf('javascript', [
+        of('nobody', 'model'),
+        of('cohere', 'embed-v3'),
+        named('embed.mjs', 'number'),
+        named('broken.mjs', 'embed'),
+      ]),
+      refusalsOf('python', [named('embed.py', 'absent'), named('embed.py', 'number')]),
+    ]);
+    expect(javascript).toEqual([
+      expect.stringMatching(/^store\.index\.embed: "nobody" is not a provider/),
+      expect.stringMatching(/^store\.index\.embed: the package @langchain\/cohere is not installed: run "npm install/),
+      expect.stringMatching(/^store\.index\.embed: .*"number" is neither a function nor an Embeddings object/),
+      expect.stringMatching(/^store\.index\.embed: broken on purpose/),
+    ]);
+    expect(python).toEqual([
+      expect.stringMatching(/^store\.index\.embed: .*embed\.py has no "absent"; it has to be a function of texts/),
+      expect.stringMatching(/^store\.index\.embed: .*"number" is a value of the type int; it has to be/),
+    ]);
   });
 });

@@ -28,9 +28,13 @@ interface DeltaState {
   values: { often: string[]; rarely: string[] };
 }
 
-/** Threads of a graph `delta`, in whichever language, whose values are in the writes of earlier checkpoints. */
+/** Threads of the graph `delta`, in whichever language, whose values are in the writes of earlier checkpoints. */
 export class DeltaThreads {
-  constructor(private readonly client: () => Client) {}
+  constructor(
+    private readonly client: () => Client,
+    /** Its name in the project. */
+    readonly graph: string,
+  ) {}
 
   say(word: string, more: object = {}): Record<string, unknown> {
     return { often: [word], rarely: [word], left: 4, sleep_ms: 0, ...more };
@@ -44,8 +48,8 @@ export class DeltaThreads {
 
   async ranTwice(ttl?: object): Promise<string> {
     const { thread_id } = await this.client().threads.create({ ...(ttl && { ttl: ttl as never }) });
-    await this.client().runs.wait(thread_id, 'delta', { input: this.say('one') });
-    await this.client().runs.wait(thread_id, 'delta', { input: this.say('two') });
+    await this.client().runs.wait(thread_id, this.graph, { input: this.say('one') });
+    await this.client().runs.wait(thread_id, this.graph, { input: this.say('two') });
     const { values } = await this.stateOf(thread_id);
     const steps = ['step 4', 'step 3', 'step 2', 'step 1'];
     expect(values).toMatchObject({
@@ -56,7 +60,7 @@ export class DeltaThreads {
   }
 
   async expectToContinueFrom(threadId: string, { values }: DeltaState): Promise<void> {
-    const further = await this.client().runs.wait(threadId, 'delta', { input: this.say('three', { left: 1 }) });
+    const further = await this.client().runs.wait(threadId, this.graph, { input: this.say('three', { left: 1 }) });
     expect(further).toMatchObject({
       often: [...values.often, 'three', 'step 1'],
       rarely: [...values.rarely, 'three', 'step 1'],
@@ -64,10 +68,18 @@ export class DeltaThreads {
   }
 }
 
-/** Cases of pruning, deletion and rollback of such a thread. @param more cases of the caller's own */
-export function describeDeltaThreads(gantryOf: () => Gantry, more?: (threads: DeltaThreads) => void): void {
+/**
+ * Cases of pruning, deletion and rollback of such a thread.
+ * @param more cases of the caller's own
+ * @param graph name of the graph in the project
+ */
+export function describeDeltaThreads(
+  gantryOf: () => Gantry,
+  more?: (threads: DeltaThreads) => void,
+  graph = 'delta',
+): void {
   describe('of a graph whose values are in the writes of earlier checkpoints', () => {
-    const threads = new DeltaThreads(() => gantryOf().client());
+    const threads = new DeltaThreads(() => gantryOf().client(), graph);
     let client: Client;
 
     beforeAll(() => {
@@ -87,7 +99,7 @@ export function describeDeltaThreads(gantryOf: () => Gantry, more?: (threads: De
       }
       await threads.expectToContinueFrom(threadId, before[0]);
       // Enough steps that the library stores the values once in between.
-      await client.runs.wait(threadId, 'delta', {
+      await client.runs.wait(threadId, graph, {
         input: threads.say('more', { left: 90 }),
         config: { recursion_limit: 200 },
       });
@@ -109,7 +121,7 @@ export function describeDeltaThreads(gantryOf: () => Gantry, more?: (threads: De
     it('is what it was before its newest run when that is deleted', async () => {
       const threadId = await threads.ranTwice();
       const before = await threads.stateOf(threadId);
-      await client.runs.wait(threadId, 'delta', { input: threads.say('gone') });
+      await client.runs.wait(threadId, graph, { input: threads.say('gone') });
       const [newest] = await client.runs.list(threadId);
       await client.runs.delete(threadId, newest.run_id);
       expect(await threads.stateOf(threadId)).toEqual(before);
@@ -119,7 +131,7 @@ export function describeDeltaThreads(gantryOf: () => Gantry, more?: (threads: De
     it('stays as it is when earlier runs are deleted beside one in flight', async () => {
       const threadId = await threads.ranTwice();
       const earlier = await client.runs.list(threadId);
-      const run = await client.runs.create(threadId, 'delta', { input: threads.say('third', { sleep_ms: 60_000 }) });
+      const run = await client.runs.create(threadId, graph, { input: threads.say('third', { sleep_ms: 60_000 }) });
       await waitFor('the last node to begin', async () => (await threads.stateOf(threadId)).next[0] === 'nap');
       const inFlight = await threads.stateOf(threadId);
       for (const { run_id } of earlier) {
@@ -134,7 +146,7 @@ export function describeDeltaThreads(gantryOf: () => Gantry, more?: (threads: De
     it('is what it was before a run that is rolled back', async () => {
       const threadId = await threads.ranTwice();
       const before = await threads.stateOf(threadId);
-      const run = await client.runs.create(threadId, 'delta', { input: threads.say('gone', { sleep_ms: 60_000 }) });
+      const run = await client.runs.create(threadId, graph, { input: threads.say('gone', { sleep_ms: 60_000 }) });
       await waitFor('the last node to begin', async () => (await threads.stateOf(threadId)).next[0] === 'nap');
       await client.runs.cancel(threadId, run.run_id, true, 'rollback');
       await waitFor('the end of the run', async () => (await client.threads.get(threadId)).status === 'idle');
