@@ -19,6 +19,7 @@ describe('an api that is asked to stop', () => {
 
   beforeAll(async () => {
     gantry = await startGantry({
+      sweepSeconds: 1,
       graphs: EXAMPLE_GRAPHS,
       graphProcesses: 1,
       env: { GANTRY_DRAIN_DELAY_SECONDS: '2', GANTRY_DRAIN_TIMEOUT_SECONDS: '30' },

@@ -21,7 +21,7 @@ describe('a restore from a copy of the database, with an empty Temporal namespac
 
   it('resumes the running, the queued and the interrupted runs', async () => {
     original = await createTestDatabase();
-    before = await startGantry({ graphProcesses: 1, database: original });
+    before = await startGantry({ sweepSeconds: 1, graphProcesses: 1, database: original });
     const client = before.client();
 
     const thread = async (): Promise<string> => (await client.threads.create()).thread_id;
@@ -40,7 +40,7 @@ describe('a restore from a copy of the database, with an empty Temporal namespac
     const stepsBefore = await doneSteps(before);
     copy = await copyOf(original);
 
-    after = await startGantry({ graphProcesses: 1, database: copy });
+    after = await startGantry({ sweepSeconds: 1, graphProcesses: 1, database: copy });
     const restored = after.client();
     expect(await restored.threads.get(asking)).toMatchObject({ status: 'interrupted' });
     expect(await restored.runs.wait(asking, 'ask', { command: { resume: 'yes' } })).toMatchObject({ answer: 'yes' });

@@ -16,6 +16,7 @@ describe('the store', () => {
 
   beforeAll(async () => {
     gantry = await startGantry({
+      sweepSeconds: 1,
       graphProcesses: 1,
       graphs: STORE_GRAPHS,
       env: { GANTRY_PYTHON: pythonForGraphs() },

@@ -21,6 +21,7 @@ describe('the time to live of threads', () => {
 
   beforeAll(async () => {
     gantry = await startGantry({
+      sweepSeconds: 1,
       graphProcesses: 1,
       graphs: SHAPE_GRAPHS,
       env: { LANGGRAPH_THREAD_TTL: JSON.stringify({ default_ttl: 600, sweep_interval_minutes: 1 / 60 }) },

@@ -11,7 +11,7 @@ describe('SIGKILL during SendStreamingMessage', () => {
 
   beforeAll(async () => {
     // Longer than a busy machine keeps a worker waiting: one case asserts that only the api's death is noticed.
-    gantry = await startGantry({ graphProcesses: 1 });
+    gantry = await startGantry({ sweepSeconds: 1, graphProcesses: 1 });
     prose = new AgentCaller(gantry.url, 'prose');
   });
 

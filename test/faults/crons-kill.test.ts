@@ -57,7 +57,12 @@ describe('SIGKILL of the api between a cron and its Schedule', () => {
     });
     await new Promise<void>((resolve) => blackHole.listen(0, '127.0.0.1', resolve));
     const { port } = blackHole.address() as AddressInfo;
-    gantry = await startGantry({ env: { TEMPORAL_ADDRESS: `127.0.0.1:${port}` }, workers: 0, graphProcesses: 1 });
+    gantry = await startGantry({
+      sweepSeconds: 1,
+      env: { TEMPORAL_ADDRESS: `127.0.0.1:${port}` },
+      workers: 0,
+      graphProcesses: 1,
+    });
   });
 
   afterAll(async () => {
@@ -106,7 +111,7 @@ describe('SIGKILL of the worker during a tick', () => {
   let gantry: Gantry;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphProcesses: 1 });
+    gantry = await startGantry({ sweepSeconds: 1, graphProcesses: 1 });
   });
 
   afterAll(() => gantry?.stop());

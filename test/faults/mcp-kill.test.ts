@@ -17,7 +17,7 @@ describe('SIGKILL during an MCP call', () => {
   let gantry: Gantry;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphProcesses: 1 });
+    gantry = await startGantry({ sweepSeconds: 1, graphProcesses: 1 });
   });
 
   afterAll(() => gantry?.stop());

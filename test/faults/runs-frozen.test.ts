@@ -20,7 +20,12 @@ describeLanguages('with graphs in $language, a worker frozen by SIGSTOP beyond i
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphs, graphProcesses: 1, env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' } });
+    gantry = await startGantry({
+      sweepSeconds: 1,
+      graphs,
+      graphProcesses: 1,
+      env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' },
+    });
     client = gantry.client();
   });
 

@@ -13,6 +13,7 @@ describe('a worker lost in a node that puts an item', () => {
 
   beforeAll(async () => {
     gantry = await startGantry({
+      sweepSeconds: 1,
       graphs: STORE_GRAPHS,
       graphProcesses: 1,
       env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' },

@@ -74,6 +74,7 @@ describe('crons', () => {
   beforeAll(async () => {
     receiver = await new WebhookReceiver().start();
     gantry = await startGantry({
+      sweepSeconds: 1,
       graphs: CRON_GRAPHS_IN_BOTH_LANGUAGES,
       graphProcesses: 1,
       env: { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' },

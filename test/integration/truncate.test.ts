@@ -82,6 +82,7 @@ describe('POST /internal/truncate', () => {
 
   beforeAll(async () => {
     gantry = await startGantry({
+      sweepSeconds: 1,
       graphProcesses: 1,
       env: { GANTRY_TEST: '1', GANTRY_AUTH: 'on', GANTRY_ADMIN_KEY: ADMIN_KEY },
     });
