@@ -1,8 +1,4 @@
-import { describeSkew, Finding, TIMEOUT_MS } from './finding.mjs';
-
-/** Headers that browser clients of the API read from answers. */
-const EXPOSED_HEADERS = ['content-location', 'x-pagination-total', 'x-pagination-next', 'location'];
-const BROWSER_ORIGIN = 'http://localhost:3000';
+import { Finding, TIMEOUT_MS } from './finding.mjs';
 
 /**
  * @param {string} url
@@ -17,42 +13,22 @@ async function request(url, init) {
   }
 }
 
-/** @param {string} api */
-export async function checkOk(api) {
-  const { status } = await request(`${api}/ok`);
-  if (status !== 200) throw new Finding(`GET ${api}/ok answers ${status}`, "look into the API's log");
-  return `GET ${api}/ok answers 200`;
-}
-
-/** @param {string} api */
-export async function checkApiClock(api) {
-  const askedAt = Date.now();
-  const date = (await request(`${api}/ok`)).headers.get('date');
-  if (!date) throw new Finding('the API sends no Date header', 'is there a proxy that removes it?', 'WARN');
-  // The header is in whole seconds, so half a second is missing on average.
-  return describeSkew('the API', Date.parse(date) + 500, askedAt);
-}
-
-/** @param {string} api */
-export async function checkCors(api) {
-  const preflight = await request(`${api}/threads`, {
-    method: 'OPTIONS',
-    headers: {
-      origin: BROWSER_ORIGIN,
-      'access-control-request-method': 'POST',
-      'access-control-request-headers': 'content-type,x-api-key,x-tenant-id',
-    },
-  });
-  const hint = 'a browser page of another origin can not use the API: is there a proxy that removes CORS headers?';
-  const allowed = preflight.headers.get('access-control-allow-origin');
-  if (!preflight.ok || (allowed !== '*' && allowed !== BROWSER_ORIGIN)) {
-    throw new Finding(`the preflight is answered ${preflight.status}, allowed origin ${allowed ?? 'none'}`, hint);
+/**
+ * Findings of a running Gantry about itself; undefined where it doesn't answer, or not to this caller.
+ * @param {string} api
+ * @param {string | undefined} key
+ * @returns {Promise<{ name: string, state: 'ok' | 'warning' | 'failure', detail: string, remedy: string | null }[] | undefined>}
+ */
+export async function askFindings(api, key) {
+  const { GANTRY_METRICS_TOKEN: token } = process.env;
+  const headers = { ...(key && { 'x-api-key': key }), ...(token && { authorization: `Bearer ${token}` }) };
+  try {
+    // Each check of the route ends within five seconds.
+    const response = await fetch(`${api}/system/findings`, { headers, signal: AbortSignal.timeout(2 * TIMEOUT_MS) });
+    return response.ok ? (await response.json()).findings : undefined;
+  } catch {
+    return undefined;
   }
-  const answer = await request(`${api}/ok`, { headers: { origin: BROWSER_ORIGIN } });
-  const exposed = (answer.headers.get('access-control-expose-headers') ?? '').toLowerCase().split(/\s*,\s*/);
-  const hidden = EXPOSED_HEADERS.filter((name) => !exposed.includes(name));
-  if (hidden.length > 0) throw new Finding(`pages can not read ${hidden.join(', ')}`, hint);
-  return `preflight and exposed headers suit ${BROWSER_ORIGIN}`;
 }
 
 /**

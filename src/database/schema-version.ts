@@ -18,18 +18,47 @@ export async function lockMigrations(client: ClientBase): Promise<void> {
   await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
 }
 
-/** Whether every migration of this release and of its library is applied, as far as was recorded. */
-export async function isUpToDate(client: ClientBase): Promise<boolean> {
-  const { rows } = await client.query<{ madeBy: string | null; isBegun: boolean }>(
+/** Runs a statement and resolves to its rows. */
+export type Query = <Row>(sql: string, parameters?: unknown[]) => Promise<Row[]>;
+
+export interface MigrationState {
+  /** Number of migrations of this release, that of its library included. */
+  total: number;
+  /** Names of those that are not recorded as applied. */
+  pending: string[];
+  /** Number of applied ones that this release doesn't have. */
+  unknown: number;
+}
+
+/** Compares the migrations of this release and of its library with those that are recorded in the database. */
+export async function compareMigrations(query: Query): Promise<MigrationState> {
+  const [{ madeBy, isBegun }] = await query<{ madeBy: string | null; isBegun: boolean }>(
     `SELECT obj_description(to_regnamespace($1), 'pg_namespace') AS "madeBy", to_regclass('migrations') IS NOT NULL AS "isBegun"`,
     [CHECKPOINT_SCHEMA],
   );
-  if (rows[0].madeBy !== LIBRARY || !rows[0].isBegun) return false;
-  const recorded = await client.query<{ timestamp: string }>('SELECT timestamp::text FROM migrations');
-  const applied = new Set(recorded.rows.map(({ timestamp }) => timestamp));
-  return readdirSync(MIGRATIONS)
-    .map((file) => /^(\d+)-.*\.[jt]s$/.exec(file)?.[1])
-    .every((timestamp) => timestamp === undefined || applied.has(timestamp));
+  const recorded = isBegun
+    ? await query<{ timestamp: string }>('SELECT timestamp::text AS timestamp FROM migrations')
+    : [];
+  const applied = new Set(recorded.map(({ timestamp }) => timestamp));
+  const own = new Map(
+    readdirSync(MIGRATIONS).flatMap((file) => {
+      const [, name, timestamp] = /^((\d+)-.*)\.[jt]s$/.exec(file) ?? [];
+      return name === undefined ? [] : [[timestamp, name] as const];
+    }),
+  );
+  const pending = [...own].filter(([timestamp]) => !applied.has(timestamp)).map(([, name]) => name);
+  return {
+    total: own.size + 1,
+    pending: [...pending, ...(madeBy === LIBRARY ? [] : [LIBRARY])],
+    unknown: [...applied].filter((timestamp) => !own.has(timestamp)).length,
+  };
+}
+
+/** Whether every migration of this release and of its library is applied, as far as was recorded. */
+export async function isUpToDate(client: ClientBase): Promise<boolean> {
+  const query: Query = async <Row>(sql: string, parameters?: unknown[]) =>
+    (await client.query(sql, parameters)).rows as Row[];
+  return (await compareMigrations(query)).pending.length === 0;
 }
 
 /** Records the library's version; called when the library's own migrations are done. */

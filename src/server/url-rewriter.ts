@@ -13,7 +13,7 @@ import { decodedPath, INNER_PREFIX, originForm } from '../http/request-target';
 const AT_ROOT = new Set(['/', '/ok', '/ready', '/metrics']);
 
 /** Gone with `disable_meta`, beside the pages about the API, which aren't made then. */
-const META = new Set(['/', '/info', '/api/info', '/api/v1/info', '/metrics']);
+const META = new Set(['/', '/info', '/api/info', '/api/v1/info', '/metrics', '/system/findings']);
 
 /** How LangSmith's clients call themselves, in each of their languages. */
 const TRACE_CLIENT = /^langsmith-/i;

@@ -1,15 +1,12 @@
 import { Injectable, OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
-import { ApiKeysService } from '../auth/api-keys.service';
 import { AppConfig } from '../config/config';
 import { DatabaseMetrics } from '../database/database.metrics';
 import { HttpMetrics } from '../http/http.metrics';
 import type { OpenStreams } from '../http/open-streams';
 import { Metrics } from '../metrics/metrics';
-import { carriesToken } from '../metrics/metrics-access';
 import { BacklogMetrics } from './backlog.metrics';
-import { systemErrors } from './system.errors';
 
 /** /metrics: this replica's own figures, and the backlog of the whole deployment. */
 @Injectable()
@@ -20,7 +17,6 @@ export class MetricsService implements OnModuleInit {
     private readonly backlog: BacklogMetrics,
     private readonly http: HttpMetrics,
     private readonly database: DatabaseMetrics,
-    private readonly apiKeys: ApiKeysService,
     private readonly host: HttpAdapterHost<FastifyAdapter>,
   ) {}
 
@@ -34,17 +30,6 @@ export class MetricsService implements OnModuleInit {
         for (const kind of ['events', 'wait'] as const) subscribers.set({ kind }, streams.count(kind));
       },
     });
-  }
-
-  /** @throws {ApiError} 401 when the figures of the deployment are not the caller's to read */
-  async authorize(headers: Record<string, string | undefined>): Promise<void> {
-    const { metricsToken } = this.config.telemetry;
-    if (metricsToken === undefined && this.config.http.isLoopback) return;
-    if (carriesToken(headers.authorization, metricsToken)) return;
-    const key = headers['x-api-key'];
-    // The figures are of all tenants: only a key of the operator's own tenant opens them.
-    if (key !== undefined && (await this.apiKeys.ownerOf(key))?.tenantId === this.config.auth.defaultTenantId) return;
-    throw systemErrors.metricsDenied();
   }
 
   toText(): Promise<{ contentType: string; text: string }> {

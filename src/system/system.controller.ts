@@ -9,6 +9,7 @@ import {
 import type { FastifyReply } from 'fastify';
 import { Public } from '../auth/tenant';
 import { MetricsService } from './metrics.service';
+import { OperatorAccess } from './operator-access';
 import {
   healthQuery,
   type HealthQuery,
@@ -28,6 +29,7 @@ export class SystemController {
   constructor(
     private readonly system: SystemService,
     private readonly metricsOf: MetricsService,
+    private readonly access: OperatorAccess,
   ) {}
 
   /**
@@ -83,7 +85,7 @@ export class SystemController {
     @Headers() headers: Record<string, string | undefined>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    await this.metricsOf.authorize(headers);
+    await this.access.requireForMetrics(headers);
     if (format === 'json') return this.metricsOf.toJson();
     const { contentType, text } = await this.metricsOf.toText();
     void reply.type(contentType);

@@ -23,6 +23,20 @@ export type Readiness = z.output<typeof readinessSchema>;
 export const metricsQuery = z.object({ format: z.string().optional() });
 export type MetricsQuery = z.output<typeof metricsQuery>;
 
+const findingSchema = z.object({
+  name: z.string().describe('Name of the check, such as `database` or `cors`'),
+  state: z.enum(['ok', 'warning', 'failure']),
+  detail: z.string().describe('What was found. Addresses and versions, but no secrets'),
+  remedy: z.string().nullable().describe('What to do about it; null where nothing needs to be done'),
+});
+
+export const findingsSchema = z.object({
+  ok: z.boolean().describe('Whether no check failed; warnings do not count'),
+  checked_at: z.string().describe('Start of the checks: an answer may be five seconds old'),
+  findings: z.array(findingSchema),
+});
+export type Findings = z.output<typeof findingsSchema>;
+
 export const infoSchema = z.object({
   version: z.string().describe("The public servers' release whose API is served"),
   gantry_version: z.string(),

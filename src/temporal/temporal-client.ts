@@ -300,6 +300,16 @@ export class TemporalClient implements OnModuleDestroy {
     await this.connection.withDeadline(Date.now() + timeoutMs, () => this.connection.workflowService.getSystemInfo({}));
   }
 
+  /** Version of the server, and the namespace that is used. Rejects when there is none, or no answer in time. */
+  async describeServer(timeoutMs: number): Promise<{ version: string; namespace: string }> {
+    const namespace = this.client.options.namespace;
+    return this.connection.withDeadline(Date.now() + timeoutMs, async () => {
+      const { serverVersion: version } = await this.connection.workflowService.getSystemInfo({});
+      await this.connection.workflowService.describeNamespace({ namespace });
+      return { version, namespace };
+    });
+  }
+
   async onModuleDestroy(): Promise<void> {
     await this.connection.close();
   }

@@ -16,7 +16,14 @@ describeInBrowser('the pages of the console for operators', () => {
   const served = serveConsole({
     graphProcesses: 1,
     graphs: EXAMPLE_GRAPHS,
-    env: { GANTRY_TRACING: 'on', GANTRY_ADMIN_KEY: ADMIN_KEY, GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' },
+    env: {
+      GANTRY_TRACING: 'on',
+      GANTRY_ADMIN_KEY: ADMIN_KEY,
+      GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+      // Nothing listens there: the System page shows what is wrong.
+      GANTRY_S3_ENDPOINT: 'http://127.0.0.1:1',
+      GANTRY_S3_BUCKET: 'none',
+    },
   });
   const { open } = served;
 
@@ -228,22 +235,60 @@ describeInBrowser('the pages of the console for operators', () => {
     await page.getByText('without a limit').waitFor();
   });
 
-  it('shows what is healthy and what is not, and the backlog', async () => {
+  it('shows what is healthy and what is not, with what to do about it, and the backlog', async () => {
     const page = await open('/system');
     const findings = page.getByRole('list', { name: 'Findings' }).getByRole('listitem');
-    await findings.filter({ hasText: 'workers' }).waitFor();
+    await findings.filter({ hasText: 'browser clock' }).waitFor();
     const lines = (await findings.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
     expect(lines).toEqual([
-      'pass database is healthy',
-      'pass temporal is healthy',
-      'pass clock agrees with that of this browser',
-      'pass auth off: for this machine alone',
-      'pass workers 1 polling',
-      'pass run queue on time',
-      'pass crons on time',
+      expect.stringMatching(/^ok node Node \d/),
+      expect.stringContaining('examples.json: agent'),
+      expect.stringMatching(/^ok ports the API listens on 127\.0\.0\.1:\d+/),
+      expect.stringMatching(/^ok database Postgres \d/),
+      expect.stringMatching(/^ok database migrations all \d+ are applied$/),
+      expect.stringMatching(/^ok database clock /),
+      expect.stringMatching(/^ok temporal server \d/),
+      expect.stringMatching(/^failure s3 bucket none on .*Check GANTRY_S3_ENDPOINT/),
+      expect.stringMatching(/^ok api GET .* answers 200$/),
+      expect.stringMatching(/^ok api clock /),
+      'ok cors pages of any origin can use the API',
+      'ok auth off: for this machine only',
+      'ok workers 1 polling',
+      'ok run queue on time',
+      'ok webhooks on time',
+      'ok crons on time',
+      'ok browser clock the clock of the server agrees with that of this browser',
     ]);
     await page.getByText('Runs in flight').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
+    const again = page.waitForResponse((response) => response.url().endsWith('/system/findings'));
+    await page.getByRole('button', { name: 'Check again' }).click();
+    expect((await again).status()).toBe(200);
+  });
+
+  it('shows a key of another tenant the health of the services only, and the operator’s key the findings', async () => {
+    const url = await served.gantry.startReplica({ GANTRY_AUTH: 'on', GANTRY_API_KEY: `gtry_${'k'.repeat(43)}` });
+    const headers = { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' };
+    const admin = async (path: string, body: object) => {
+      const answer = await fetch(`${url}/admin/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      return (await answer.json()) as Record<string, string>;
+    };
+    const { tenant_id } = await admin('tenants', { name: 'beside' });
+    const { key } = await admin('keys', { tenant_id, name: 'of a tenant' });
+    const page = await served.browser.open(`${url}/console/system`);
+    await page.getByLabel('API key').fill(key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    const findings = page.getByRole('list', { name: 'Findings' });
+    await findings.getByText('is healthy').first().waitFor();
+    await page.getByText(/need the operator’s API key/).waitFor();
+    expect(await findings.getByText('Postgres').count()).toBe(0);
+    await page.getByRole('link', { name: 'Settings' }).first().click();
+    await page.getByRole('tab', { name: 'Tenants' }).click();
+    await page.getByLabel('Operator’s key').fill(ADMIN_KEY);
+    await page.getByRole('button', { name: 'Open', exact: true }).click();
+    await page.getByRole('button', { name: 'New tenant' }).waitFor();
+    await page.getByRole('link', { name: 'System' }).click();
+    await findings.getByText('Postgres').waitFor();
   });
 
   it('shows where another worker resumed a run', async () => {
@@ -256,10 +301,7 @@ describeInBrowser('the pages of the console for operators', () => {
     await client.runs.join(thread_id, run_id);
     const page = await open(`/runs/${run_id}`);
     await page.getByText('Attempt 2').waitFor();
-    const rows = await page
-      .getByRole('listitem')
-      .filter({ hasText: /input|step|Attempt/ })
-      .allInnerTexts();
+    const rows = await page.getByRole('list', { name: 'Steps' }).getByRole('listitem').allInnerTexts();
     expect(rows.findIndex((row) => row.includes('Attempt 2'))).toBeGreaterThan(2);
     await page.getByText('2: a process was lost or stopped').waitFor();
   });

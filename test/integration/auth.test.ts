@@ -21,6 +21,7 @@ const PUBLIC = [
   'GET /ok',
   'GET /ready', // load balancers have no key
   'GET /metrics', // open on loopback alone; elsewhere it asks for its own token: system.test.ts
+  'GET /system/findings', // the operator's, but open on loopback where no route has a key: system-findings.test.ts
   'GET /info', // clients read the abilities before they have a key
   'GET /api/info',
   'GET /api/v1/info',

@@ -271,7 +271,7 @@ describe('http.disable_meta', () => {
     try {
       for (const path of ['/ok', '/ok?check_db=1'])
         expect(await json(await fetch(api.url + path))).toEqual({ ok: true });
-      for (const path of ['/', '/info', '/api/v1/info', '/metrics', '/docs', '/openapi.json']) {
+      for (const path of ['/', '/info', '/api/v1/info', '/metrics', '/system/findings', '/docs', '/openapi.json']) {
         expect([path, (await fetch(api.url + path)).status]).toEqual([path, 404]);
       }
       expect((await fetch(`${api.url}/ready`)).status).toBe(200);

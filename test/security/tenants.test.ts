@@ -82,6 +82,7 @@ const CASES: Record<string, Case | Case[]> = {
   'GET /ready': open(),
   'GET /info': open(),
   'GET /metrics': open(),
+  'GET /system/findings': operator,
   'GET /.well-known/oauth-protected-resource': open(),
   'GET /.well-known/oauth-protected-resource/mcp': open(),
   'GET /api/v1/me': own(nothing),

@@ -8,7 +8,11 @@ import type { paths } from './schema';
 const ROOT = new URL(API_URL).pathname.replace(/\/$/, '');
 
 /** Routes with credentials of their own: a 401 of theirs says nothing about those of the tab. */
-const HAS_OWN_CREDENTIALS = /^\/(?:admin\/|metrics$)/;
+const HAS_OWN_CREDENTIALS = /^\/(?:admin\/|metrics$|system\/)/;
+
+/** Whether a route takes the operator's key: those for the operator alone, and findings where the key has been given. */
+const isOperators = (route: string): boolean =>
+  route.startsWith('/admin/') || (route.startsWith('/system/') && Boolean(adminKey.get()));
 
 /** Sends a request with the credentials of this tab, and notes what its outcome says about connection and credentials. */
 export async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
@@ -16,7 +20,7 @@ export async function send(input: RequestInfo | URL, init?: RequestInit): Promis
   const route = new URL(request.url).pathname.slice(ROOT.length);
   const given = credentials.get();
   const own = given ? headersOf(given) : {};
-  const sent = route.startsWith('/admin/') ? { 'x-api-key': adminKey.get() ?? '' } : own;
+  const sent = isOperators(route) ? { 'x-api-key': adminKey.get() ?? '' } : own;
   for (const [name, value] of Object.entries(sent)) request.headers.set(name, value);
   let response: Response;
   try {

@@ -591,6 +591,11 @@ export interface paths {
     };
     post: operations["StoreController_namespaces"];
   };
+  "/system/findings": {
+    parameters: {
+    };
+    get: operations["FindingsController_readFindings"];
+  };
   "/threads": {
     parameters: {
     };
@@ -8055,6 +8060,47 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Namespaces"];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            code: string;
+            detail: string;
+            errors?: {
+              message?: string;
+              path?: string;
+              position?: number;
+            }[];
+          };
+          "text/plain": string;
+        };
+      };
+    };
+  };
+  FindingsController_readFindings: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            checked_at: string;
+            findings: {
+              detail: string;
+              name: string;
+              remedy: string | null;
+              /** @enum {string} */
+              state: "ok" | "warning" | "failure";
+            }[];
+            ok: boolean;
+          };
         };
       };
       default: {

@@ -19,7 +19,7 @@ function stored(): Credentials | undefined {
 /** Credentials of this tab, kept as long as it is open. */
 export const credentials = new ExternalStore<Credentials | undefined>(stored());
 
-/** The operator's key, which only the pages of tenants and keys send. */
+/** The operator's key, which only the pages of tenants and keys and the System page send. */
 export const adminKey = new ExternalStore<string | undefined>(sessionStorage.getItem(ADMIN_PLACE) ?? undefined);
 
 /** Whether the server refuses the credentials of this tab. */

@@ -3,10 +3,8 @@ import type { Readable } from 'node:stream';
 import { Injectable, Logger, OnApplicationShutdown } from '@nestjs/common';
 import type { TenantId } from '../../auth/tenant';
 import { AppConfig } from '../../config/config';
-import type { ObjectStoreSettings } from '../../config/settings/traces';
 import type { Content, ObjectStore } from '../../storage/object-store';
-import { connectS3 } from '../../storage/s3/s3-client';
-import { S3ObjectStore } from '../../storage/s3/s3-object-store';
+import { openOwnBucket } from '../../storage/own-bucket';
 import { traceErrors } from '../trace.errors';
 
 /** Clients abandon an upload after 10 s; the answer that the store is unavailable must come before. */
@@ -22,7 +20,7 @@ export class AttachmentStore implements OnApplicationShutdown {
   private readonly store: ObjectStore | undefined;
 
   constructor({ traces: { objectStore: settings } }: AppConfig) {
-    this.store = settings && connect(settings);
+    this.store = settings && openOwnBucket(settings, PATIENCE);
   }
 
   /** Whether there is a bucket; without one attachments stay in Postgres. */
@@ -87,16 +85,4 @@ export class AttachmentStore implements OnApplicationShutdown {
     if (!this.store) throw traceErrors.attachmentStoreUnavailable();
     return this.store;
   }
-}
-
-function connect({ endpoint, region, credentials, bucket }: ObjectStoreSettings): ObjectStore {
-  const client = connectS3({
-    region,
-    ...(endpoint !== undefined && { endpoint }),
-    ...(credentials && { credentials }),
-    forcePathStyle: endpoint !== undefined,
-    maxSockets: 50,
-    patience: PATIENCE,
-  });
-  return new S3ObjectStore(client, { bucket_name: bucket });
 }

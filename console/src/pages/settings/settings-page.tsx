@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useStore } from '../../app/external-store';
 import { adminKey, setAdminKey } from '../../app/session';
@@ -42,6 +42,10 @@ function Caller() {
   );
 }
 
+/** Requests again what the operator's key opens: the pages below, and the findings of the System page. */
+const askAgain = (client: QueryClient): Promise<unknown> =>
+  Promise.all(['admin', 'system'].map((name) => client.invalidateQueries({ queryKey: [name] })));
+
 /** Asks for the operator's key, which alone opens tenants, keys and the audit log. */
 function ForOperators({ children }: { children: ReactNode }) {
   const given = useStore(adminKey);
@@ -54,7 +58,7 @@ function ForOperators({ children }: { children: ReactNode }) {
       onSubmit={(event) => {
         event.preventDefault();
         setAdminKey(key.trim());
-        void client.invalidateQueries({ queryKey: ['admin'] });
+        void askAgain(client);
       }}
     >
       <p>
@@ -73,7 +77,11 @@ function ForOperators({ children }: { children: ReactNode }) {
 export default function SettingsPage() {
   const [{ tab = 'you' }, change] = useUrlState();
   const given = useStore(adminKey);
-  const forget = (): void => setAdminKey('');
+  const client = useQueryClient();
+  const forget = (): void => {
+    setAdminKey('');
+    void askAgain(client);
+  };
   return (
     <Page
       title="Settings"

@@ -1,51 +1,31 @@
 import { useQuery } from '@tanstack/react-query';
 import { useInfo } from '../../api/info';
-import { API_URL } from '../../app/base';
-import { Icon } from '../../ui/icons';
-import { send } from '../../api/client';
-import { ApiFailure } from '../../api/failure';
 import { metricOf, type Metrics, metricsQuery } from '../../api/metrics';
+import { Button } from '../../ui/button';
 import { Loaded } from '../../ui/feedback';
+import { Icon } from '../../ui/icons';
 import { bytes, whole } from '../../ui/numbers';
 import { Facts, Page, Section } from '../../ui/page';
 import { Status } from '../../ui/status';
 import { duration } from '../../ui/time';
-import { type Finding, findingsOf, type Health } from './findings';
+import { allFindings, type Finding, findingsQuery, healthQuery } from './findings';
 
-const REFETCH_MS = 5_000;
-
-async function readHealth(): Promise<Health> {
-  const begun = Date.now();
-  // A service that is down is an answer as well, and no failure of the request.
-  const response = await send(`${API_URL}/ok?check_db=1`);
-  const date = response.headers.get('date');
-  if (!response.headers.get('content-type')?.includes('json')) throw await ApiFailure.of(response);
-  // The header has whole seconds: half a second is missing on average.
-  const skewMs = date === null ? null : Date.parse(date) + 500 - (begun + Date.now()) / 2;
-  return { ...((await response.json()) as Omit<Health, 'skewMs'>), skewMs };
-}
-
-const healthQuery = {
-  queryKey: ['system', 'health'],
-  queryFn: readHealth,
-  refetchInterval: REFETCH_MS,
-  retry: false,
-};
-
-const MARKS = { pass: 'text-good', warn: 'text-wait', fail: 'text-bad' };
+const MARKS = { ok: 'text-good', warning: 'text-wait', failure: 'text-bad' };
 
 function Findings({ findings }: { findings: Finding[] }) {
   return (
     <ul aria-label="Findings" className="card divide-y divide-line">
-      {findings.map(({ level, check, text, hint }) => (
-        <li key={check} className="flex flex-wrap items-baseline gap-x-3 px-4 py-2">
-          <span className={`flex w-16 items-center gap-1.5 self-center text-xs font-medium ${MARKS[level]}`}>
-            <Icon name={level === 'pass' ? 'check' : 'warning'} size={14} />
-            {level}
+      {findings.map(({ name, state, detail, remedy }) => (
+        <li key={name} className="grid gap-x-3 px-4 py-2 sm:grid-cols-[5rem_10rem_1fr]">
+          <span className={`flex items-center gap-1.5 text-xs font-medium sm:self-start sm:pt-0.5 ${MARKS[state]}`}>
+            <Icon name={state === 'ok' ? 'check' : 'warning'} size={14} />
+            {state}
           </span>
-          <span className="w-28 font-medium">{check}</span>
-          <span className="text-soft">{text}</span>
-          {hint && <span className="basis-full pl-19 text-soft sm:basis-auto sm:pl-0">{hint}</span>}
+          <span className="font-medium">{name}</span>
+          <span className="min-w-0 break-words text-soft">
+            {detail}
+            {remedy && <span className="block text-ink">{remedy}</span>}
+          </span>
         </li>
       ))}
     </ul>
@@ -83,17 +63,37 @@ function Numbers({ metrics }: { metrics: Metrics }) {
 export default function SystemPage() {
   const info = useInfo();
   const health = useQuery(healthQuery);
+  const findings = useQuery(findingsQuery);
   const metrics = useQuery(metricsQuery);
   return (
     <Page
       title="System"
       beside={health.data && <Status status={health.data.ok ? 'healthy' : 'unhealthy'} />}
-      call={{ method: 'GET', path: '/ok?check_db=1' }}
+      call={{ method: 'GET', path: '/system/findings' }}
     >
       <div className="space-y-6">
-        <Section title="Findings">
-          <Loaded of={health} lines={4}>
-            {(read) => <Findings findings={findingsOf(read, metrics.data, info, location.hostname)} />}
+        <Section
+          title="Findings"
+          beside={
+            findings.data && (
+              <Button small onClick={() => void findings.refetch()} disabled={findings.isFetching}>
+                Check again
+              </Button>
+            )
+          }
+        >
+          <Loaded of={findings} lines={12}>
+            {(ofServer) => (
+              <>
+                <Findings findings={allFindings(ofServer, health.data, info, location.hostname)} />
+                {ofServer === null && (
+                  <p className="mt-2 text-muted">
+                    The checks of the deployment itself need the operator’s API key, or the operator’s key given under
+                    Settings.
+                  </p>
+                )}
+              </>
+            )}
           </Loaded>
         </Section>
         <Section title="Now">
@@ -132,8 +132,8 @@ export default function SystemPage() {
           </div>
         )}
         <p className="text-muted">
-          <code className="font-mono text-xs">npm run doctor</code> checks more on the machine itself: ports,
-          migrations, the bucket, CORS and settings.
+          <code className="font-mono text-xs">npm run doctor</code> says the same in a terminal, also when Gantry
+          doesn’t run.
         </p>
       </div>
     </Page>
