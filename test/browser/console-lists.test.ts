@@ -4,13 +4,17 @@ import { describeInBrowser } from '../support/browser';
 import { seriousFindings, serveConsole } from '../support/console';
 import { waitFor } from '../support/wait-for';
 
-const GRAPHS = join(__dirname, '..', 'support', 'graphs', 'langgraph.json');
+const GRAPHS = join(__dirname, '..', 'support', 'graphs', 'console-lists.json');
 const MESSAGES = 1_000;
 /** Rows that are rendered at most: those of a window with their neighbours. */
 const RENDERED = 60;
 const WAITING = 40;
 /** More than the console requests at a time. */
 const STOPPED = 250;
+/** Steps of one run: ten pages of its checkpoints. */
+const STEPS = 1_000;
+const NAMESPACES = 800;
+const VERSIONS = 90;
 /** Runs of one thread: more than two pages of them. */
 const OLDER_RUNS = 250;
 
@@ -202,5 +206,96 @@ describeInBrowser('long lists of the console', () => {
     await waitFor('the row to be in sight', () => isInSight(chosen));
     expect(await list.getByRole('listitem').count()).toBeLessThan(RENDERED);
     expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  /** Scrolls what scrolls a list to its end, until its last row is there. */
+  async function scrollToEnd(list: Locator, count: number): Promise<void> {
+    await waitFor('the last row', async () => {
+      await list.evaluate((element) => {
+        let place = element as unknown as Place & { parentElement: Place | null };
+        while (place.scrollHeight <= place.clientHeight && place.parentElement)
+          place = place.parentElement as typeof place;
+        place.scrollTop = place.scrollHeight;
+      });
+      return (await list.locator(`[aria-posinset="${count}"]`).count()) === 1;
+    });
+  }
+
+  it('shows every step of a run of 1,000 of them, also when later runs followed on its thread', async () => {
+    const client = served.gantry.client();
+    const { thread_id } = await client.threads.create();
+    const play = async (rounds: number): Promise<string> => {
+      const { run_id } = await client.runs.create(thread_id, 'rounds', {
+        input: { round: 0, rounds },
+        config: { recursion_limit: 2 * STEPS },
+      });
+      await client.runs.join(thread_id, run_id);
+      return run_id;
+    };
+    const run = await play(STEPS);
+    await play(2);
+    const page = await open(`/runs/${run}`);
+    const list = page.getByRole('list', { name: 'Steps' });
+    const rows = list.getByRole('listitem');
+    // The input and the start are steps as well.
+    const all = STEPS + 2;
+    await waitFor('all steps', async () => (await rows.first().getAttribute('aria-setsize')) === String(all));
+    expect(await rows.count()).toBeLessThan(RENDERED);
+    await rows.first().getByText('input').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await scrollToEnd(list, all);
+    const last = list.locator(`[aria-posinset="${all}"]`);
+    await last.getByText('play').click();
+    await last.getByText(String(STEPS), { exact: true }).first().waitFor();
+    // A run after it on the same thread has its own steps alone, the first of them after the end of the run before.
+    const later = await play(1);
+    await page.goto(`${served.gantry.url}/console/runs/${later}`);
+    await waitFor('the steps of the later run', async () => (await rows.count()) === 3);
+    await rows.last().getByText('play').click();
+    await rows.last().getByText('− ', { exact: false }).first().waitFor();
+  });
+
+  it('renders the rows in sight of a tree of namespaces, and selects the one of the address', async () => {
+    const { store } = served.gantry.client();
+    for (let from = 0; from < NAMESPACES; from += 50) {
+      await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          store.putItem(['users', `user ${String(from + index).padStart(4, '0')}`], 'likes', { number: from + index }),
+        ),
+      );
+    }
+    const chosen = JSON.stringify(['users', 'user 0700']);
+    const page = await open(`/store?${new URLSearchParams({ namespace: chosen }).toString()}`);
+    const tree = page.getByRole('list', { name: 'Tree of namespaces' });
+    const current = tree.locator('[aria-current=true]');
+    await current.getByText('user 0700').waitFor();
+    await page.getByText('700', { exact: true }).first().waitFor();
+    expect(await tree.getByRole('listitem').first().getAttribute('aria-setsize')).toBe(String(NAMESPACES + 1));
+    expect(await tree.getByRole('listitem').count()).toBeLessThan(RENDERED);
+    await waitFor('the row to be in sight', () => isInSight(current));
+    expect(await seriousFindings(page)).toEqual([]);
+    await scrollToEnd(tree, NAMESPACES + 1);
+    await tree.getByRole('button', { name: `user ${String(NAMESPACES - 1).padStart(4, '0')}` }).click();
+    await page
+      .getByText(String(NAMESPACES - 1), { exact: true })
+      .first()
+      .waitFor();
+  });
+
+  it('renders the versions in sight of an assistant', async () => {
+    const { assistants } = served.gantry.client();
+    const { assistant_id } = await assistants.create({ graphId: 'talk', name: 'Version 1' });
+    for (let version = 2; version <= VERSIONS; version += 1) {
+      await assistants.update(assistant_id, { name: `Version ${version}` });
+    }
+    const page = await open(`/assistants/${assistant_id}?tab=versions`);
+    const list = page.getByRole('list', { name: 'Versions' });
+    await list.getByText(`Version ${VERSIONS}`, { exact: true }).waitFor();
+    expect(await list.getByRole('listitem').count()).toBeLessThan(RENDERED);
+    expect(await seriousFindings(page)).toEqual([]);
+    await scrollToEnd(list, VERSIONS);
+    await list.getByText('Version 1', { exact: true }).waitFor();
+    await list.getByRole('button', { name: 'Make current' }).last().click();
+    await page.getByRole('heading', { name: 'Version 1' }).waitFor();
   });
 });

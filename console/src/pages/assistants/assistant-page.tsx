@@ -18,9 +18,12 @@ import { SchemaForm } from '../../ui/schema-form';
 import { Tabs } from '../../ui/tabs';
 import { notify, notifyError } from '../../ui/toast';
 import { Time } from '../../ui/time';
+import { VirtualList } from '../../ui/virtual-list';
 
 const RunGraph = lazy(() => import('../runs/run-graph'));
 const MOST_VERSIONS = 100;
+/** Height in pixels that a row of the versions is assumed to have until it is rendered. */
+const ROW_ESTIMATE = 42;
 
 /** Content of a version: its name and configuration, without the fields that every version has. */
 const contentOf = ({ name, description, config, context, metadata }: AssistantVersion) => ({
@@ -55,22 +58,30 @@ function Versions({ id, current }: { id: string; current: number }) {
   const before = find(from) ?? versions[1];
   return (
     <div className="grid gap-6 lg:grid-cols-[18rem_1fr]">
-      <ul className="space-y-1">
-        {versions.map(({ version, created_at: at }) => (
-          <li key={version} className="card flex items-center gap-2 px-3 py-1.5">
-            <span className="font-medium">{`Version ${version}`}</span>
-            {version === current && <span className="text-xs text-good">current</span>}
-            <span className="ml-auto text-muted">
-              <Time at={at} />
-            </span>
-            {version !== current && (
-              <Button small disabled={setLatest.isPending} onClick={() => setLatest.mutate(version)}>
-                Make current
-              </Button>
-            )}
-          </li>
-        ))}
-      </ul>
+      <div className="max-h-112 overflow-auto">
+        <VirtualList
+          items={versions}
+          keyOf={({ version }) => String(version)}
+          label="Versions"
+          estimate={ROW_ESTIMATE}
+          gap={4}
+        >
+          {({ version, created_at: at }) => (
+            <div className="card flex items-center gap-2 px-3 py-1.5">
+              <span className="font-medium">{`Version ${version}`}</span>
+              {version === current && <span className="text-xs text-good">current</span>}
+              <span className="ml-auto text-muted">
+                <Time at={at} />
+              </span>
+              {version !== current && (
+                <Button small disabled={setLatest.isPending} onClick={() => setLatest.mutate(version)}>
+                  Make current
+                </Button>
+              )}
+            </div>
+          )}
+        </VirtualList>
+      </div>
       {before ? (
         <div className="space-y-3">
           <div className="flex items-center gap-2">

@@ -11,8 +11,12 @@ import { Facts } from '../../ui/page';
 import { Status } from '../../ui/status';
 import { notifyError } from '../../ui/toast';
 import { Time } from '../../ui/time';
+import { VirtualList } from '../../ui/virtual-list';
 import { type ExportRun, exportRunQuery, retryExportRun } from './exports-api';
 import { FilePreview } from './file-preview';
+
+/** Height in pixels that a row is assumed to have until it is rendered. */
+const ROW_ESTIMATE = 34;
 
 interface Props {
   exportId: string;
@@ -43,6 +47,7 @@ function Partition({ exportId, run, onClose }: { exportId: string; run: ExportRu
     },
   });
   const { result } = run.metadata;
+  const selected = result.exported_files.findIndex((file) => file === shown);
   return (
     <div className="space-y-5">
       <Facts
@@ -74,23 +79,31 @@ function Partition({ exportId, run, onClose }: { exportId: string; run: ExportRu
       )}
       <div>
         <h3 className="caps mb-1">Files</h3>
-        <ul className="space-y-0.5 font-mono text-xs break-all">
-          {result.exported_files.map((file) => (
-            <li key={file} className="flex items-center gap-1">
-              <button
-                type="button"
-                aria-expanded={file === shown}
-                title="Show the schema and the first rows"
-                className="text-left text-accent hover:underline"
-                onClick={() => change({ file: file === shown ? undefined : file })}
-              >
-                {file}
-              </button>
-              <CopyButton text={file} />
-            </li>
-          ))}
-          {result.exported_files.length === 0 && <li className="text-muted">None yet.</li>}
-        </ul>
+        {result.exported_files.length === 0 && <p className="text-muted">None yet.</p>}
+        <div className="max-h-72 overflow-auto">
+          <VirtualList
+            items={result.exported_files}
+            keyOf={(file) => file}
+            label="Files"
+            estimate={ROW_ESTIMATE}
+            selected={selected < 0 ? undefined : selected}
+          >
+            {(file) => (
+              <div className="flex items-center gap-1 font-mono text-xs break-all">
+                <button
+                  type="button"
+                  aria-expanded={file === shown}
+                  title="Show the schema and the first rows"
+                  className="text-left text-accent hover:underline"
+                  onClick={() => change({ file: file === shown ? undefined : file })}
+                >
+                  {file}
+                </button>
+                <CopyButton text={file} />
+              </div>
+            )}
+          </VirtualList>
+        </div>
       </div>
       {shown && result.exported_files.includes(shown) && (
         <FilePreview exportId={exportId} runId={run.id} file={shown} />

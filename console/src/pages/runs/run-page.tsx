@@ -7,7 +7,7 @@ import { useTemporalLink } from '../../api/info';
 import { useUrlState } from '../../app/url-state';
 import { Button } from '../../ui/button';
 import { CopyButton, Id } from '../../ui/copy-button';
-import { ErrorBox, Loading } from '../../ui/feedback';
+import { ErrorBox, Loaded, Loading } from '../../ui/feedback';
 import { JsonView } from '../../ui/json-view';
 import { Facts, Page, Section } from '../../ui/page';
 import { Status } from '../../ui/status';
@@ -17,7 +17,8 @@ import { notify, notifyError } from '../../ui/toast';
 import { traceOfRunQuery } from '../traces/traces-api';
 import { RunDeliveries } from './run-deliveries';
 import { Took } from './runs-page';
-import { Steps, useSteps } from './steps';
+import { stepsQuery, valuesQuery } from './run-steps';
+import { Steps } from './steps';
 
 const RunGraph = lazy(() => import('./run-graph'));
 const RunEvents = lazy(() => import('./run-events'));
@@ -31,6 +32,12 @@ function TraceLink({ runId }: { runId: string }) {
       its steps, models and tools
     </Link>
   );
+}
+
+/** Values of the thread at the last checkpoint of the run. */
+function Output({ threadId, checkpointId }: { threadId: string; checkpointId: string | undefined }) {
+  const query = useQuery(valuesQuery(threadId, checkpointId));
+  return <Loaded of={query}>{(values) => <JsonView value={values ?? undefined} open={3} />}</Loaded>;
 }
 
 export default function RunPage() {
@@ -54,7 +61,8 @@ export default function RunPage() {
     },
     refetchInterval: isOpen(data?.status) ? 2_000 : false,
   });
-  const steps = useSteps(data?.thread_id, runId, isOpen(data?.status));
+  const steps = useQuery(stepsQuery(data?.thread_id, runId, isOpen(data?.status)));
+  const last = steps.data?.steps.at(-1);
   const cancel = async (): Promise<void> => {
     try {
       await request(`/threads/${data!.thread_id}/runs/${runId}/cancel`, { method: 'POST' });
@@ -102,7 +110,7 @@ export default function RunPage() {
                 {
                   value: 'steps',
                   label: 'Steps',
-                  content: <Steps steps={steps} run={found.data ?? undefined} />,
+                  content: <Steps of={steps} run={found.data ?? undefined} threadId={data.thread_id} />,
                 },
                 {
                   value: 'graph',
@@ -112,8 +120,8 @@ export default function RunPage() {
                       <RunGraph
                         assistantId={data.assistant_id}
                         path={{
-                          steps: steps.data?.map(({ nodes }) => nodes) ?? [],
-                          isComplete: steps.data?.at(-1)?.next.length === 0,
+                          steps: steps.data?.steps.map(({ nodes }) => nodes) ?? [],
+                          isComplete: last?.next.length === 0,
                         }}
                       />
                     </Suspense>
@@ -137,7 +145,7 @@ export default function RunPage() {
                         <JsonView value={kwargs?.input ?? kwargs?.command} open={4} />
                       </Section>
                       <Section title="Output">
-                        <JsonView value={steps.data?.at(-1)?.values} open={3} />
+                        <Output threadId={data.thread_id} checkpointId={last?.id} />
                       </Section>
                     </div>
                   ),

@@ -9,10 +9,16 @@ import { JsonView } from '../../ui/json-view';
 import { Page } from '../../ui/page';
 import { Time } from '../../ui/time';
 import { type Item, ItemDialog } from './item-dialog';
-import { type Branch, treeOf } from './namespace-tree';
+import { VirtualList } from '../../ui/virtual-list';
+import { type Row, rowsOf, treeOf } from './namespace-tree';
 
 const MOST_NAMESPACES = 1000;
 const PAGE_SIZE = 100;
+/** Height in pixels of a row of the tree. */
+const ROW_ESTIMATE = 28;
+/** Indent of each level of the tree; further ones would leave no room for their labels. */
+const INDENT_REM = 0.75;
+const DEEPEST = 8;
 
 interface FoundItem extends Item {
   score: number | null;
@@ -28,38 +34,39 @@ function parsePath(text: string | undefined): string[] {
   }
 }
 
-function Branches({
-  branches,
+/** The namespaces as a tree, of which only the rows in sight are rendered. */
+function NamespaceTree({
+  rows,
   chosen,
   onChoose,
 }: {
-  branches: Branch[];
+  rows: Row[];
   chosen: string;
   onChoose: (path: string[]) => void;
 }) {
+  const selected = rows.findIndex(({ path }) => JSON.stringify(path) === chosen);
   return (
-    <ul>
-      {branches.map((branch) => {
-        const path = JSON.stringify(branch.path);
-        return (
-          <li key={path}>
-            <button
-              type="button"
-              aria-current={path === chosen ? 'true' : undefined}
-              className={`w-full truncate rounded-md px-2 py-1 text-left ${path === chosen ? 'bg-accent-soft' : 'hover:bg-hover'}`}
-              onClick={() => onChoose(branch.path)}
-            >
-              {branch.label}
-            </button>
-            {branch.branches.length > 0 && (
-              <div className="ml-3 border-l border-line pl-1">
-                <Branches branches={branch.branches} chosen={chosen} onChoose={onChoose} />
-              </div>
-            )}
-          </li>
-        );
-      })}
-    </ul>
+    <VirtualList
+      items={rows}
+      keyOf={({ path }) => JSON.stringify(path)}
+      label="Tree of namespaces"
+      estimate={ROW_ESTIMATE}
+      selected={selected < 0 ? undefined : selected}
+    >
+      {({ path, label, depth }, index) => (
+        <div style={{ paddingLeft: `${Math.min(depth, DEEPEST) * INDENT_REM}rem` }}>
+          <button
+            type="button"
+            title={path.join(' › ')}
+            aria-current={index === selected ? 'true' : undefined}
+            className={`w-full truncate rounded-md px-2 py-1 text-left ${index === selected ? 'bg-accent-soft' : 'hover:bg-hover'} ${depth > 0 ? 'border-l border-line' : ''}`}
+            onClick={() => onChoose(path)}
+          >
+            {label}
+          </button>
+        </div>
+      )}
+    </VirtualList>
   );
 }
 
@@ -86,7 +93,7 @@ export default function StorePage() {
     placeholderData: keepPreviousData,
     retry: false,
   });
-  const branches = useMemo(() => treeOf(namespaces.data?.namespaces ?? []), [namespaces.data]);
+  const rows = useMemo(() => rowsOf(treeOf(namespaces.data?.namespaces ?? [])), [namespaces.data]);
   const found = items.data?.items ?? [];
   const step = (by: number): void => change({ offset: String(Math.max(0, Number(offset) + by)) });
   return (
@@ -118,8 +125,8 @@ export default function StorePage() {
           >
             Every namespace
           </button>
-          <Branches
-            branches={branches}
+          <NamespaceTree
+            rows={rows}
             chosen={JSON.stringify(path)}
             onChoose={(next) => change({ namespace: JSON.stringify(next), offset: undefined })}
           />
