@@ -3,15 +3,11 @@ import { useMemo } from 'react';
 import { Chart } from '../../ui/chart';
 import { short } from '../../ui/numbers';
 import { useNow } from '../../ui/time';
-import { projectsQuery, type Stats, statsQuery } from '../traces/traces-api';
+import { bucketQuery, bucketsOf } from '../traces/buckets';
+import { projectsQuery, type Stats } from '../traces/traces-api';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
-/** Number of buckets; each is one request to the server. */
-const BUCKETS = 12;
-/** The last buckets, whose runs may still end and have their tokens counted. */
-const OPEN_BUCKETS = 2;
-const WATCH_MS = 30_000;
 
 /** Reads the tokens of each bucket. A function of the module, so that the chart is drawn again only with other values. */
 const tokensOf = (answers: UseQueryResult<Stats>[]) => answers.map(({ data }) => data?.total_tokens ?? null);
@@ -19,29 +15,14 @@ const tokensOf = (answers: UseQueryResult<Stats>[]) => answers.map(({ data }) =>
 /** Tokens per minute of the traced runs over the last hours. */
 export function TokensChart({ hours }: { hours: number }) {
   const projectIds = useQuery(projectsQuery()).data?.map(({ id }) => id) ?? [];
-  const width = (hours * HOUR_MS) / BUCKETS;
-  // Buckets of fixed times: those that have passed are requested once.
-  const end = Math.ceil(useNow() / width) * width;
-  const times = useMemo(
-    () => Array.from({ length: BUCKETS }, (_, index) => (end - (BUCKETS - index) * width) / 1000),
-    [end, width],
-  );
+  const buckets = bucketsOf(hours * HOUR_MS, useNow());
+  const [{ from: first, width }] = buckets;
+  // The chart is drawn again only when its edges move.
+  const times = useMemo(() => buckets.map(({ from }) => from / 1000), [first, width]);
+  const selection = { session: projectIds };
   const tokens = useQueries({
     combine: tokensOf,
-    queries: times.map((from, index) => {
-      const body = {
-        session: projectIds,
-        start_time: new Date(from * 1000).toISOString(),
-        end_time: new Date(from * 1000 + width).toISOString(),
-      };
-      const isOpen = index >= BUCKETS - OPEN_BUCKETS;
-      return {
-        ...statsQuery(body),
-        enabled: projectIds.length > 0,
-        staleTime: isOpen ? WATCH_MS : Infinity,
-        refetchInterval: isOpen ? WATCH_MS : false,
-      } as const;
-    }),
+    queries: buckets.map((bucket) => ({ ...bucketQuery(selection, bucket), enabled: projectIds.length > 0 })),
   });
   const series = useMemo(() => {
     const values = tokens.map((count) => (count === null ? null : count / (width / MINUTE_MS)));

@@ -9,6 +9,7 @@ import { dollars, percent, short } from '../../ui/numbers';
 import { Page } from '../../ui/page';
 import { useMore } from '../../ui/paged';
 import { duration, Time, useNow } from '../../ui/time';
+import { BUCKETS, bucketQuery, bucketsOf } from './buckets';
 import { FilterInput } from './filter-input';
 import {
   latencyMs,
@@ -25,8 +26,6 @@ import {
 const HOUR_MS = 3_600_000;
 const WINDOWS = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS, '30d': 720 * HOUR_MS } as const;
 type WindowName = keyof typeof WINDOWS;
-/** Number of buckets; each is two requests to the server. */
-const BUCKETS = 12;
 /**
  * Step in milliseconds to which the start of the period is rounded, so that repeated requests are answered from the cache.
  */
@@ -74,21 +73,11 @@ const COLUMNS = [
 
 const runsOf = ({ pages }: InfiniteData<{ runs: TracedRun[] }>): TracedRun[] => pages.flatMap(({ runs }) => runs);
 
-function Charts({ selection, start, end }: { selection: RunSelection; start: number; end: number }) {
-  const width = (end - start) / BUCKETS;
-  const starts = Array.from({ length: BUCKETS }, (_, index) => start + index * width);
-  const queriesOf = (runs: RunSelection) =>
-    starts.map((from) => {
-      const body = {
-        ...runs,
-        start_time: new Date(from).toISOString(),
-        end_time: new Date(from + width).toISOString(),
-      };
-      return { ...statsQuery(body), staleTime: 60_000 };
-    });
-  const answers = useQueries({ queries: queriesOf(selection) });
-  const usages = useQueries({ queries: queriesOf(usageOf(selection)) });
-  const times = starts.map((from) => from / 1000);
+function Charts({ selection, periodMs }: { selection: RunSelection; periodMs: number }) {
+  const buckets = bucketsOf(periodMs, useNow());
+  const answers = useQueries({ queries: buckets.map((bucket) => bucketQuery(selection, bucket)) });
+  const usages = useQueries({ queries: buckets.map((bucket) => bucketQuery(usageOf(selection), bucket)) });
+  const times = buckets.map(({ from }) => from / 1000);
   const of = (read: (stats: Stats) => number | null, from = answers): (number | null)[] =>
     from.map(({ data }) => (data ? read(data) : null));
   const failed = (stats: Stats): number => Math.round(stats.run_count * (stats.error_rate ?? 0));
@@ -176,8 +165,7 @@ export function TracedRuns({ title, projectIds, projectNameOf, children }: Props
     return [COLUMNS[0], project, ...COLUMNS.slice(1)];
   }, [projectNameOf]);
   const name = (chosen in WINDOWS ? chosen : '24h') as WindowName;
-  const now = Math.ceil(useNow() / STEP_MS) * STEP_MS;
-  const start = now - WINDOWS[name];
+  const start = Math.ceil(useNow() / STEP_MS) * STEP_MS - WINDOWS[name];
   const selection = useMemo<RunSelection>(
     () => ({
       session: projectIds,
@@ -236,7 +224,7 @@ export function TracedRuns({ title, projectIds, projectNameOf, children }: Props
           Nested runs too
         </label>
       </div>
-      <Charts selection={selection} start={start} end={now} />
+      <Charts selection={selection} periodMs={WINDOWS[name]} />
       <Loaded of={list} inset>
         {(rows) => (
           <DataTable
