@@ -1,7 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeInBrowser } from '../support/browser';
-import { ConsoleBrowser, seriousFindings } from '../support/console';
-import { Gantry, startGantry } from '../support/gantry';
+import { seriousFindings, serveConsole } from '../support/console';
 import { waitFor } from '../support/wait-for';
 
 /** Storage of the page. */
@@ -13,29 +13,18 @@ const KEY = 'key-of-the-console-0123456789';
 /** Code, styles and answers that the first page loads, as they are sent. */
 const FIRST_PAGE_BYTES = 200 * 1024;
 
+/** A colour of the theme, for each scheme. */
+const PAIR = /^\s*--color-[\w-]+: light-dark\(#\w+, #\w+\);$/;
+
 describeInBrowser('the frame of the console', () => {
-  let gantry: Gantry;
-  let browser: ConsoleBrowser;
-
-  beforeAll(async () => {
-    [gantry, browser] = await Promise.all([startGantry({ workers: 0 }), ConsoleBrowser.launch()]);
-  }, 300_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    await gantry?.stop();
-  });
-
-  afterEach(async () => {
-    expect(await browser.closePages()).toEqual([]);
-  });
+  const served = serveConsole({ workers: 0, graphProcesses: 1 });
 
   it('is small, and served at any address below /console, in every spelling', async () => {
     for (const path of ['/console', '/console/', '/console/?x=1']) {
-      const page = await browser.open(gantry.url + path);
+      const page = await served.browser.open(served.gantry.url + path);
       await page.getByRole('heading', { name: 'Home' }).waitFor();
     }
-    const page = await browser.open('about:blank');
+    const page = await served.browser.open('about:blank');
     const sent: Promise<number>[] = [];
     page.on('requestfinished', (request) => {
       // Fonts don't count as code: text is shown before they load, in the system's font.
@@ -43,32 +32,32 @@ describeInBrowser('the frame of the console', () => {
         sent.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
       }
     });
-    await page.goto(`${gantry.url}/console`, { waitUntil: 'networkidle' });
+    await page.goto(`${served.gantry.url}/console`, { waitUntil: 'networkidle' });
     const bytes = (await Promise.all(sent)).reduce((sum, each) => sum + each, 0);
     expect(bytes).toBeGreaterThan(50 * 1024);
     expect(bytes).toBeLessThan(FIRST_PAGE_BYTES);
-    await page.goto(`${gantry.url}/console/no/such/page`);
+    await page.goto(`${served.gantry.url}/console/no/such/page`);
     await page.getByText('There is no such page').waitFor();
   });
 
   it('contacts no other host, complies with its policy, and has no serious axe finding, in light and dark mode', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
-      const page = await browser.open('about:blank', { colorScheme });
+      const page = await served.browser.open('about:blank', { colorScheme });
       const hosts = new Set<string>();
       page.on('request', (request) => hosts.add(new URL(request.url()).host));
-      await page.goto(`${gantry.url}/console`);
+      await page.goto(`${served.gantry.url}/console`);
       await page.getByRole('heading', { name: 'Home' }).waitFor();
       expect(await seriousFindings(page)).toEqual([]);
       await page.getByRole('button', { name: 'Show the API call' }).click();
       await page.getByRole('dialog', { name: 'API call' }).getByRole('tab', { name: 'Python' }).click();
       await page.getByText('import httpx').waitFor();
       expect(await seriousFindings(page)).toEqual([]);
-      expect([...hosts]).toEqual([new URL(gantry.url).host]);
+      expect([...hosts]).toEqual([new URL(served.gantry.url).host]);
     }
   });
 
   it('reports a lost connection, and refreshes its content when the connection is back', async () => {
-    const page = await browser.open(`${gantry.url}/console`);
+    const page = await served.open('');
     await page.getByText('v0.1.0').waitFor();
     await page.context().setOffline(true);
     await page.evaluate(() => dispatchEvent(new Event('visibilitychange')));
@@ -80,8 +69,8 @@ describeInBrowser('the frame of the console', () => {
   });
 
   it('asks for the key where the server requires one, explains a wrong one, and forgets it with the tab', async () => {
-    const url = await gantry.startReplica({ GANTRY_AUTH: 'on', GANTRY_API_KEY: KEY });
-    const page = await browser.open(`${url}/console`);
+    const url = await served.gantry.startReplica({ GANTRY_AUTH: 'on', GANTRY_API_KEY: KEY });
+    const page = await served.browser.open(`${url}/console`);
     await page.getByLabel('API key').fill('gantry-wrong-key');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').getByText('401').waitFor();
@@ -97,8 +86,8 @@ describeInBrowser('the frame of the console', () => {
   });
 
   it('stays signed in where the metrics need a token of their own, and says that they do', async () => {
-    const url = await gantry.startReplica({ GANTRY_METRICS_TOKEN: 'token-of-the-metrics-0123456789' });
-    const page = await browser.open('about:blank');
+    const url = await served.gantry.startReplica({ GANTRY_METRICS_TOKEN: 'token-of-the-metrics-0123456789' });
+    const page = await served.browser.open('about:blank');
     const refused = page.waitForResponse(
       (response) => response.url().includes('/metrics') && response.status() === 401,
     );
@@ -116,14 +105,14 @@ describeInBrowser('the frame of the console', () => {
   });
 
   it('signs in with the token of a custom auth module, and shows what its user may see', async () => {
-    const url = await gantry.startReplica({ GANTRY_AUTH: 'on', GANTRY_CONFIG: CUSTOM_AUTH });
+    const url = await served.gantry.startReplica({ GANTRY_AUTH: 'on', GANTRY_CONFIG: CUSTOM_AUTH });
     const threadOf = async (user: string): Promise<string> => {
       const headers = { authorization: `Bearer ${user}`, 'content-type': 'application/json' };
       const answer = await fetch(`${url}/threads`, { method: 'POST', headers, body: '{}' });
       return ((await answer.json()) as { thread_id: string }).thread_id;
     };
     const [mine, other] = [await threadOf('alice'), await threadOf('bob')];
-    const page = await browser.open(`${url}/console`);
+    const page = await served.browser.open(`${url}/console`);
     await page.getByLabel('Bearer token').fill('nobody');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').getByText('401').waitFor();
@@ -134,5 +123,24 @@ describeInBrowser('the frame of the console', () => {
     const threads = page.getByRole('table', { name: 'Threads' });
     await threads.getByTitle(mine).waitFor();
     expect(await threads.getByTitle(other).count()).toBe(0);
+  });
+
+  it('changes colours alone with the colour scheme', () => {
+    const source = join(__dirname, '..', '..', 'console', 'src');
+    const lines = readdirSync(source, { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.(css|tsx?)$/.test(file))
+      .flatMap((file) => readFileSync(join(source, file), 'utf8').split('\n'));
+    // Every use of the scheme is a pair of colours, or the choice of the scheme itself.
+    expect(lines.filter((line) => line.includes('light-dark(#') && !PAIR.test(line))).toEqual([
+      expect.stringContaining('--shadow-pop:'),
+    ]);
+    const others = lines.filter((line) => /prefers-color-scheme|color-scheme:|data-theme|\bdark:\w/.test(line));
+    expect(others.map((line) => line.trim())).toEqual([
+      'color-scheme: light dark;',
+      ":root[data-theme='light'] {",
+      'color-scheme: light;',
+      ":root[data-theme='dark'] {",
+      'color-scheme: dark;',
+    ]);
   });
 });

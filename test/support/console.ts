@@ -5,6 +5,7 @@ import { launchBrowser, PAGE_TIMEOUT_MS } from './browser';
 import { type Gantry, type GantryOptions, startGantry } from './gantry';
 
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const WINDOW = { width: 1360, height: 860 };
 /** Folder for the pictures of docs/console.md, which `GANTRY_TEST_SCREENSHOTS=1` makes. */
 const PICTURES = join(__dirname, '..', '..', 'docs', 'console');
 
@@ -18,6 +19,7 @@ export class ConsoleBrowser {
   /** Errors of scripts, and refusals of the page's policy. */
   readonly complaints: string[] = [];
   private readonly contexts: BrowserContext[] = [];
+  private lasting: Page | undefined;
 
   private constructor(private readonly browser: Browser) {}
 
@@ -27,8 +29,25 @@ export class ConsoleBrowser {
 
   /** Opens an address in a window that has seen none before. */
   async open(url: string, options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await this.browser.newContext({ viewport: { width: 1360, height: 860 }, ...options });
+    const context = await this.newContext(options);
     this.contexts.push(context);
+    return this.newPage(context, url);
+  }
+
+  /** Opens an address in the window that stays: it need not load and compile again what it has had before. */
+  async visit(url: string): Promise<Page> {
+    if (!this.lasting) return (this.lasting = await this.newPage(await this.newContext(), url));
+    await this.lasting.emulateMedia({ colorScheme: 'light', reducedMotion: 'no-preference' });
+    await this.lasting.setViewportSize(WINDOW);
+    await this.lasting.goto(url);
+    return this.lasting;
+  }
+
+  private newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+    return this.browser.newContext({ viewport: WINDOW, ...options });
+  }
+
+  private async newPage(context: BrowserContext, url: string): Promise<Page> {
     const page = await context.newPage();
     page.setDefaultTimeout(PAGE_TIMEOUT_MS);
     page.on('pageerror', ({ message }) => this.complaints.push(message));
@@ -58,6 +77,9 @@ export class ServedConsole {
 
   /** Opens a path of the console in a new window. */
   readonly open = (path: string): Promise<Page> => this.browser.open(`${this.gantry.url}/console${path}`);
+
+  /** Opens a path of the console in the window of the suite. */
+  readonly visit = (path: string): Promise<Page> => this.browser.visit(`${this.gantry.url}/console${path}`);
 }
 
 /** Serves a console to the tests of the suite that calls this, each of which fails when a page of it complained. */
@@ -89,6 +111,12 @@ export async function seriousFindings(page: Page, rules?: string[]): Promise<str
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
 }
+
+/**
+ * Rules that depend on colours. A colour scheme changes nothing else of a page (console-frame.test.ts tests that), so the other
+ * rules find in dark mode what they find in light mode.
+ */
+export const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /** Saves a picture of the page for docs/console.md, if requested. */
 export async function takePicture(page: Page, name: string): Promise<void> {

@@ -1,0 +1,99 @@
+import type { Page } from 'playwright-core';
+import { describeInBrowser } from '../support/browser';
+import { main, NAMES, serveFilledConsole, settled, TEMPORAL_UI } from '../support/console-pages';
+import { waitFor } from '../support/wait-for';
+
+/** How long a page that was loaded again may take to show its choices. */
+const CHOICES_MS = 15_000;
+
+/** A control of the page. */
+interface Control {
+  value?: string;
+  checked?: boolean;
+  textContent: string;
+}
+
+describeInBrowser('the addresses and links of the console', () => {
+  const { served, ids, visit } = serveFilledConsole();
+
+  /** What a reader has chosen on the page: its filters, tabs and selected entries. */
+  const choices = (page: Page): Promise<string[]> =>
+    main(page)
+      .locator(
+        'header select, [role=search] select, [role=search] input, [role=tab][aria-selected=true], [aria-current=true], [role=treeitem][aria-selected=true]',
+      )
+      .evaluateAll((elements) =>
+        elements.map((each) => {
+          const { value, checked, textContent } = each as unknown as Control;
+          return value === undefined ? textContent : `${value} ${checked ?? ''}`;
+        }),
+      );
+
+  it.each(NAMES)('%s has its state in the address', async (name) => {
+    const page = await visit(name);
+    const before = await choices(page);
+    await choose(page);
+    await settled(page);
+    const chosen = await choices(page);
+    if (before.length > 0 && chosen.join() !== before.join()) {
+      await waitFor('the address', async () => new URL(page.url()).search !== '');
+    }
+    await page.reload();
+    await settled(page);
+    const isSame = async (): Promise<boolean> => (await choices(page)).join('\n') === chosen.join('\n');
+    await waitFor('the same choices', isSame, CHOICES_MS).catch(() => undefined);
+    expect(await choices(page)).toEqual(chosen);
+  });
+
+  /** Changes every filter, and opens the last of all tabs and entries. */
+  async function choose(page: Page): Promise<void> {
+    for (const select of await main(page).locator('header select, [role=search] select').all()) {
+      const options = await select.locator('option').count();
+      if (options > 1) await select.selectOption({ index: options - 1 });
+    }
+    const inputs = await main(page).locator('[role=search] input:not([type=checkbox])').all();
+    for (const [index, input] of inputs.entries()) {
+      const isFilter = (await input.getAttribute('role')) === 'combobox';
+      const text = isFilter ? 'neq(name, "nobody")' : `a${index}`;
+      await input.fill(text);
+      if (isFilter) await input.press('Enter');
+      await waitFor('the filter in the address', async () =>
+        [...new URL(page.url()).searchParams.values()].includes(text),
+      );
+    }
+    for (const box of await main(page).locator('[role=search] input[type=checkbox]').all()) await box.check();
+    const tabs = main(page).getByRole('tab');
+    if ((await tabs.count()) > 0) await tabs.last().click();
+    const entries = main(page).locator('[role=treeitem], ol[aria-label=Waiting] button, li > button[aria-current]');
+    if ((await entries.count()) > 1) await entries.last().click();
+  }
+
+  it.each(['a thread', 'a run', 'a trace', 'a cron', 'a delivery', 'an export'] as const)(
+    '%s leads to Temporal’s own UI',
+    async (name) => {
+      const page = await visit(name);
+      const link = page.getByRole('link', { name: 'Temporal' });
+      const ofRun = ['a thread', 'a trace'].includes(name) ? `run-${ids.run}` : '';
+      expect(await link.getAttribute('href')).toMatch(new RegExp(`^${TEMPORAL_UI}/.*workflows/${ofRun}`));
+    },
+  );
+
+  it('finds runs of several projects by one filter', async () => {
+    const page = await served.open('/traces');
+    await page.getByRole('link', { name: 'Runs of all projects' }).click();
+    const runs = page.getByRole('table', { name: 'Traced runs' });
+    await runs.getByRole('link', { name: 'approval' }).first().waitFor();
+    await runs.getByRole('link', { name: 'agent', exact: true }).waitFor();
+    const filter = page.getByRole('combobox', { name: 'Filter' });
+    await filter.fill('eq(name, "agent")');
+    await filter.press('Enter');
+    await runs.getByRole('link', { name: 'approval' }).first().waitFor({ state: 'detached' });
+    await filter.fill('');
+    await filter.press('Enter');
+    await page.getByLabel('Projects with this in their name').fill('appro');
+    await runs.getByRole('link', { name: 'agent', exact: true }).waitFor({ state: 'detached' });
+    await page.reload();
+    await runs.getByRole('link', { name: 'approval' }).first().click();
+    await page.getByRole('treeitem', { name: /approval/ }).waitFor();
+  });
+});
