@@ -1,12 +1,14 @@
 import { join } from 'node:path';
-import type { Client as TemporalClient } from '@temporalio/client';
+import type { Client as TemporalClient, WorkflowHandle } from '@temporalio/client';
 import { Client } from '@langchain/langgraph-sdk';
 import { Pool } from 'pg';
+import { runWorkflowId } from '../../workflows/contracts/run.contract';
 import { createTestDatabase, type TestDatabase } from './database';
 import { API_PROGRAM, GantryProcess, WORKER_PROGRAM } from './gantry-process';
 import { Ledger } from './ledger';
 import { freePort } from './ports';
 import { createNamespace, temporalAddress, type TestNamespace } from './temporal';
+import { waitFor } from './wait-for';
 
 /** The example graphs in TypeScript: they need no Python. */
 export const EXAMPLE_GRAPHS = join(__dirname, 'graphs', 'examples.json');
@@ -106,6 +108,18 @@ export class Gantry {
 
   get temporal(): TemporalClient {
     return this.namespace.client;
+  }
+
+  /** The workflow of a run, once it is there: a run that a worker executes at once can end before its workflow is started. */
+  async workflowOf(run: string): Promise<WorkflowHandle> {
+    const workflow = this.temporal.workflow.getHandle(runWorkflowId(run));
+    await waitFor('the workflow of the run', () =>
+      workflow.describe().then(
+        () => true,
+        () => false,
+      ),
+    );
+    return workflow;
   }
 
   /** The newest worker. */
