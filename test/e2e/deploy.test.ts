@@ -73,27 +73,6 @@ describe('a deploy over running and waiting runs', () => {
     return { ended, listener };
   }
 
-  it('lets a run end on the code that it began with, while new runs use the new code', async () => {
-    const old = await gantry.startWorker(ofRevision('a', { GANTRY_HAND_BACK_AFTER_SECONDS: '120' }));
-    const first = await holdAt('a:one');
-    await gantry.startWorker(ofRevision('b'));
-    const { ended, listener } = await askToStop(old);
-    expect((await fetch(`${listener}/ok`)).status).toBe(200);
-
-    const second = await begin('changing', {});
-    await gantry.client().runs.join(second.threadId, second.runId);
-    first.goOn();
-    await gantry.client().runs.join(first.threadId, first.runId);
-    await ended;
-    expect(old.exitCode).toBe(0);
-    expect(await stepsOf(first.threadId)).toEqual(['a:one', 'a:two', 'a:three']);
-    expect(await stepsOf(second.threadId)).toEqual(['b:one', 'b:two', 'b:three']);
-    const revision = async ({ threadId, runId }: typeof second): Promise<unknown> =>
-      (await gantry.client().runs.get(threadId, runId)).metadata;
-    expect(await revision(first)).toMatchObject({ revision_id: 'a' });
-    expect(await revision(second)).toMatchObject({ revision_id: 'b' });
-  });
-
   describe('with minimal patience', () => {
     let ended: Promise<void>;
     let running: Awaited<ReturnType<typeof holdAt>>;
@@ -102,7 +81,6 @@ describe('a deploy over running and waiting runs', () => {
 
     /** One deploy during a run that is at a node, with threads that wait for a person. */
     beforeAll(async () => {
-      await killWorkers();
       const old = await gantry.startWorker(ofRevision('a'));
       [staying, going, running] = await Promise.all([begin('staying', {}), begin('going', {}), holdAt('a:two')]);
       for (const { threadId, runId } of [staying, going]) await gantry.client().runs.join(threadId, runId);
@@ -136,10 +114,32 @@ describe('a deploy over running and waiting runs', () => {
 
       // The old code resumes it, as the message says.
       await gantry.killWorker('SIGTERM');
-      await gantry.startWorker(ofRevision('a'));
+      await gantry.startWorker(ofRevision('a', { GANTRY_HAND_BACK_AFTER_SECONDS: '120' }));
       await client.runs.wait(threadId, 'going', { command: { resume: 'after all' } });
       expect(await stepsOf(threadId)).toEqual(['a:after all']);
     });
+  });
+
+  // On the worker of revision a that the case before has started, which leaves runs the time that they need.
+  it('lets a run end on the code that it began with, while new runs use the new code', async () => {
+    const old = gantry.worker;
+    const first = await holdAt('a:one');
+    await gantry.startWorker(ofRevision('b'));
+    const { ended, listener } = await askToStop(old);
+    expect((await fetch(`${listener}/ok`)).status).toBe(200);
+
+    const second = await begin('changing', {});
+    await gantry.client().runs.join(second.threadId, second.runId);
+    first.goOn();
+    await gantry.client().runs.join(first.threadId, first.runId);
+    await ended;
+    expect(old.exitCode).toBe(0);
+    expect(await stepsOf(first.threadId)).toEqual(['a:one', 'a:two', 'a:three']);
+    expect(await stepsOf(second.threadId)).toEqual(['b:one', 'b:two', 'b:three']);
+    const revision = async ({ threadId, runId }: typeof second): Promise<unknown> =>
+      (await gantry.client().runs.get(threadId, runId)).metadata;
+    expect(await revision(first)).toMatchObject({ revision_id: 'a' });
+    expect(await revision(second)).toMatchObject({ revision_id: 'b' });
   });
 
   // This is the last test: from here on, work goes to versioned workers only.
