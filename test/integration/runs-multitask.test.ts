@@ -343,7 +343,7 @@ describeLanguages('double texting and cancelling, of graphs in $language', ({ gr
     const run = await startSleeper(thread);
     await client.threads.delete(thread);
     await expect(client.threads.get(thread)).rejects.toThrow(/404/);
-    const handle = gantry.temporal.workflow.getHandle(`run-${run}`);
+    const handle = await gantry.workflowOf(run);
     await waitFor('the workflow to end', async () => (await handle.describe()).status.name !== 'RUNNING', 40_000);
     expect((await gantry.sql.query('SELECT 1 FROM runs WHERE run_id = $1', [run])).rows).toEqual([]);
   });
@@ -390,7 +390,7 @@ describeLanguages('double texting and cancelling, of graphs in $language', ({ gr
     });
     // The answer comes when the run is stored; its workflow begins right after.
     await waitFor('the node', async () => (await gantry.ledger.of(run_id)).length > 0);
-    const handle = gantry.temporal.workflow.getHandle(`run-${run_id}`);
+    const handle = await gantry.workflowOf(run_id);
     const shown = await waitFor('a heartbeat with the node', async () => {
       const description = await handle.describe();
       const [activity] = description.raw.pendingActivities ?? [];
