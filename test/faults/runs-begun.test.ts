@@ -49,7 +49,7 @@ describe('a run that has just begun', () => {
 
   /** Types of the events of the run's workflow. */
   async function historyOf(run: string): Promise<string[]> {
-    const { events } = await gantry.temporal.workflow.getHandle(runWorkflowId(run)).fetchHistory();
+    const { events } = await (await gantry.workflowOf(run)).fetchHistory();
     return (events ?? []).map(({ eventType }) => EventType[eventType!]);
   }
 
@@ -66,9 +66,7 @@ describe('a run that has just begun', () => {
       input: { step_ms: WATCHED_STEP_MS },
       afterSeconds: 3600,
     });
-    const workflow = gantry.temporal.workflow.getHandle(runWorkflowId(run));
-    await waitFor('its workflow', async () => (await workflow.describe().catch(() => undefined)) !== undefined);
-    await workflow.terminate();
+    await (await gantry.workflowOf(run)).terminate();
     await gantry.sql.query('UPDATE runs SET scheduled_at = now() WHERE run_id = $1', [run]);
     await gantry.sql.query('SELECT pg_notify($1, $2)', [RUN_DUE_CHANNEL, run]);
     await waitFor('the first node', async () => (await gantry.ledger.of(run)).length > 0);
@@ -101,9 +99,7 @@ describe('a run that has just begun', () => {
   it('and twenty others, one without a workflow, are finished by another worker: their finished nodes ran once', async () => {
     const earlier = await Promise.all(Array.from({ length: 12 }, () => startRun(WATCHED_STEP_MS)));
     await waitFor('activities that watch them', async () => {
-      const described = await Promise.all(
-        earlier.map(({ run }) => gantry.temporal.workflow.getHandle(runWorkflowId(run)).describe()),
-      );
+      const described = await Promise.all(earlier.map(async ({ run }) => (await gantry.workflowOf(run)).describe()));
       return described.every(({ raw }) => raw.pendingActivities?.length === 1);
     });
     const runs = [...earlier, ...(await Promise.all(Array.from({ length: 8 }, () => startRun())))];
@@ -143,7 +139,7 @@ describe('a run that has just begun', () => {
   it('is taken over from a worker that lives without a session, whose writes are refused from then on', async () => {
     const watched = await startRun();
     await waitFor('the activity that watches it', async () => {
-      const { raw } = await gantry.temporal.workflow.getHandle(runWorkflowId(watched.run)).describe();
+      const { raw } = await (await gantry.workflowOf(watched.run)).describe();
       return raw.pendingActivities?.length === 1;
     });
     const runs = [watched, ...(await Promise.all(Array.from({ length: 5 }, () => startRun())))];
@@ -204,7 +200,7 @@ describe('a run that has just begun', () => {
     const { thread_id: thread } = await client.threads.create();
     const { run_id: run } = await client.runs.create(thread, 'three', { input: { step_ms: 0 } });
     await client.runs.join(thread, run);
-    const workflow = gantry.temporal.workflow.getHandle(runWorkflowId(run));
+    const workflow = await gantry.workflowOf(run);
     expect(await workflow.result()).toEqual({ ending: 'success' });
     expect(await historyOf(run)).toEqual([
       'EVENT_TYPE_WORKFLOW_EXECUTION_STARTED',
@@ -218,7 +214,7 @@ describe('a run that has just begun', () => {
   it('is left to a workflow worker when it takes longer, which watches it where it is', async () => {
     const { thread, run } = await startRun();
     expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
-    expect(await gantry.temporal.workflow.getHandle(runWorkflowId(run)).result()).toEqual({ ending: 'success' });
+    expect(await (await gantry.workflowOf(run)).result()).toEqual({ ending: 'success' });
     const history = await historyOf(run);
     expect(history.filter((type) => type === 'EVENT_TYPE_WORKFLOW_TASK_FAILED')).toHaveLength(1);
     expect(history).toContain('EVENT_TYPE_ACTIVITY_TASK_COMPLETED');
@@ -231,7 +227,7 @@ describe('a run that has just begun', () => {
     const { thread, run } = await startRun();
     await client.runs.cancel(thread, run, true);
     expect(await client.runs.get(thread, run)).toMatchObject({ status: 'interrupted' });
-    expect(await gantry.temporal.workflow.getHandle(runWorkflowId(run)).result()).toEqual({ ending: 'interrupted' });
+    expect(await (await gantry.workflowOf(run)).result()).toEqual({ ending: 'interrupted' });
     expect((await gantry.ledger.of(run)).length).toBeLessThan(NODES.length);
   });
 
@@ -254,8 +250,7 @@ describe('a run that has just begun', () => {
     await Promise.all([...gantry.workers].map((worker) => gantry.killWorker('SIGKILL', worker)));
     const { thread_id: thread } = await client.threads.create();
     const { run_id: run } = await client.runs.create(thread, 'three', { input: { step_ms: 0 } });
-    const workflow = gantry.temporal.workflow.getHandle(runWorkflowId(run));
-    await waitFor('its workflow', async () => (await workflow.describe().catch(() => undefined)) !== undefined);
+    await gantry.workflowOf(run);
     // From here on there is one worker, with a limit, for the last case.
     await gantry.startWorker({ GANTRY_RUNS_PER_WORKER: '3' });
     await client.runs.join(thread, run);
