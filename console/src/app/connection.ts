@@ -29,6 +29,20 @@ export function noteReached(): void {
   lostSince.set(undefined);
 }
 
+/** Resolves when the server answers again, or when the signal is aborted. */
+export function untilReached(signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      unsubscribe();
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const unsubscribe = lostSince.subscribe(() => lostSince.get() === undefined && end());
+    signal?.addEventListener('abort', end, { once: true });
+    if (lostSince.get() === undefined) end();
+  });
+}
+
 /**
  * Asks the server at intervals, for pages whose data doesn't change, and when the browser reports a change of the
  * connection.

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useId, useState } from 'react';
 import { Icon } from './icons';
 
 const TYPING_MS = 300;
@@ -18,11 +18,15 @@ interface TextProps {
   onChange: (value: string | undefined) => void;
   placeholder?: string;
   className?: string;
+  /** Says why a value is not applied; undefined for one that is. */
+  problemOf?: (text: string) => string | undefined;
 }
 
 /** A text input whose value is applied after a pause in typing. */
-export function TextFilter({ label, value, onChange, placeholder, className = 'w-56' }: TextProps) {
+export function TextFilter({ label, value, onChange, placeholder, className = 'w-56', problemOf }: TextProps) {
   const [text, setText] = useState(value ?? '');
+  const problem = text === '' ? undefined : problemOf?.(text);
+  const note = useId();
   useEffect(() => setText(value ?? ''), [value]);
   useEffect(() => {
     if (text === (value ?? '')) return;
@@ -34,11 +38,18 @@ export function TextFilter({ label, value, onChange, placeholder, className = 'w
       <span className="sr-only">{label}</span>
       <Icon name="search" size={14} className="absolute top-[9px] left-2.5 text-muted" />
       <input
-        className="field pl-8"
+        className={`field pl-8 ${problem ? 'border-bad' : ''}`}
         value={text}
         placeholder={placeholder ?? label}
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem && note}
         onChange={({ target }) => setText(target.value)}
       />
+      {problem && (
+        <span id={note} className="block text-xs text-bad">
+          {problem}
+        </span>
+      )}
     </label>
   );
 }

@@ -4,7 +4,13 @@ const MarkdownView = lazy(() => import('./markdown-view'));
 
 export function MarkdownText({ text }: { text: string }) {
   return (
-    <Suspense fallback={<p className="whitespace-pre-wrap">{text}</p>}>
+    <Suspense
+      fallback={
+        <p dir="auto" className="wrap-anywhere whitespace-pre-wrap">
+          {text}
+        </p>
+      }
+    >
       <MarkdownView text={text} />
     </Suspense>
   );

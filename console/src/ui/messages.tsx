@@ -109,7 +109,7 @@ export function ToolCallCard({
         </div>
       )}
       {result && (
-        <div className="border-t border-line bg-sunken px-3 py-2 text-xs whitespace-pre-wrap text-soft">
+        <div className="border-t border-line bg-sunken px-3 py-2 text-xs wrap-anywhere whitespace-pre-wrap text-soft">
           {textOf(result.content)}
         </div>
       )}
@@ -129,7 +129,9 @@ export function Message({ message, results, isRunning }: MessageProps) {
   if (message.type === 'human') {
     return (
       <div className="ml-auto w-fit max-w-[85%] rounded-2xl rounded-br-md bg-accent-soft px-3.5 py-2">
-        <p className="break-words whitespace-pre-wrap">{text}</p>
+        <p dir="auto" className="wrap-anywhere whitespace-pre-wrap">
+          {text}
+        </p>
         <Attachments content={message.content} />
       </div>
     );

@@ -85,6 +85,7 @@ export function Composer({ isChat, schema, isRunning, send, stop, beside }: Prop
           <textarea
             aria-label="Message"
             placeholder="Message"
+            dir="auto"
             rows={2}
             className="field h-auto resize-none py-2"
             value={text}

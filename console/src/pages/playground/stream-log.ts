@@ -1,5 +1,7 @@
-import { ExternalStore } from '../../app/external-store';
+import { failureOf } from '../../api/failure';
 import { sdk } from '../../api/sdk';
+import { noteLost, untilReached } from '../../app/connection';
+import { ExternalStore } from '../../app/external-store';
 
 /** Stream modes that can be shown side by side, named as the events of the stream are. */
 export const STREAM_MODES = [
@@ -37,9 +39,21 @@ export interface LoggedEvents {
   byMode: ReadonlyMap<string, readonly StreamEvent[]>;
 }
 
-type Stream = AsyncGenerator<{ event: string; data: unknown }>;
+interface Part {
+  id?: string;
+  event: string;
+  data: unknown;
+}
+type Stream = AsyncGenerator<Part>;
+interface StreamOptions {
+  signal?: AbortSignal;
+  lastEventId?: string;
+}
 
-/** The events of all streams that its client has read. */
+/**
+ * The events of all streams that its client has read. A stream that breaks is joined again after its last event once the
+ * server answers: the SDK's client gives up when its first attempt meets a server that is being started again.
+ */
 export class StreamLog {
   readonly events = new ExternalStore<LoggedEvents>({ total: 0, byMode: new Map() });
   private readonly unpublished: StreamEvent[] = [];
@@ -55,16 +69,42 @@ export class StreamLog {
           if (typeof member !== 'function') return member;
           const call = (...args: unknown[]): unknown => Reflect.apply(member, runs, args);
           if (name !== 'stream' && name !== 'joinStream') return call;
-          return (...args: unknown[]) => this.read(call(...args) as Stream);
+          return (...args: unknown[]) => {
+            const [threadId, target, options = {}] = args as [string | null, string, StreamOptions | undefined];
+            const runId = name === 'joinStream' ? target : undefined;
+            return this.read(call(...args) as Stream, threadId, runId, options);
+          };
         },
       }),
     },
   }) as typeof sdk;
 
-  private async *read(stream: Stream): Stream {
-    for await (const chunk of stream) {
-      this.note(chunk.event, chunk.data);
-      yield chunk;
+  private async *read(
+    first: Stream,
+    threadId: string | null,
+    knownRun: string | undefined,
+    options: StreamOptions,
+  ): Stream {
+    let stream = first;
+    let runId = knownRun;
+    let { lastEventId = '-1' } = options;
+    for (;;) {
+      try {
+        for await (const part of stream) {
+          lastEventId = part.id ?? lastEventId;
+          if (part.event === 'metadata') runId ??= (part.data as { run_id?: string }).run_id;
+          this.note(part.event, part.data);
+          yield part;
+        }
+        return;
+      } catch (failure) {
+        // A refusal of the server stays one when it is asked again.
+        if (options.signal?.aborted || failureOf(failure) || threadId === null || runId === undefined) throw failure;
+        noteLost();
+        await untilReached(options.signal);
+        const { signal } = options;
+        stream = sdk.runs.joinStream(threadId, runId, { lastEventId, ...(signal && { signal }) }) as Stream;
+      }
     }
   }
 

@@ -113,7 +113,7 @@ export default function StorePage() {
         </Button>
       }
     >
-      <div className="grid min-h-0 flex-1 grid-rows-[auto_1fr] md:grid-cols-[15rem_1fr] md:grid-rows-1">
+      <div className="grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] grid-rows-[auto_1fr] md:grid-cols-[15rem_minmax(0,1fr)] md:grid-rows-1">
         <nav
           aria-label="Namespaces"
           className="max-h-48 overflow-auto border-b border-line p-2 md:max-h-none md:border-r md:border-b-0"
@@ -134,7 +134,7 @@ export default function StorePage() {
             <p className="px-2 py-1 text-xs text-muted">{`The first ${MOST_NAMESPACES} are shown.`}</p>
           )}
         </nav>
-        <div className="flex min-h-0 flex-col">
+        <div className="flex min-h-0 min-w-0 flex-col">
           <div className="flex gap-2 px-4 py-2 sm:px-6">
             <input
               type="search"
@@ -161,8 +161,12 @@ export default function StorePage() {
                 {found.map((item) => (
                   <li key={JSON.stringify([item.namespace, item.key])} className="card px-3 py-2">
                     <header className="flex items-center gap-2">
-                      <span className="font-medium">{item.key}</span>
-                      <span className="min-w-0 flex-1 truncate text-xs text-muted">{item.namespace.join(' › ')}</span>
+                      <span className="min-w-0 truncate font-medium" title={item.key}>
+                        {item.key}
+                      </span>
+                      <span className="min-w-0 flex-1 truncate text-xs text-muted" title={item.namespace.join(' › ')}>
+                        {item.namespace.join(' › ')}
+                      </span>
                       {item.score !== null && <span className="text-xs tabular-nums">{item.score.toFixed(3)}</span>}
                       <Time at={item.updated_at} />
                       <IconButton icon="edit" label={`Edit ${item.key}`} onClick={() => setEdited(item)} />

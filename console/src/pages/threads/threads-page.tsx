@@ -21,12 +21,17 @@ const WATCH_MS = 4_000;
 const objectOf = (text: string | undefined): object | undefined =>
   text?.trim().startsWith('{') && jsonProblem(text) === undefined ? (JSON.parse(text) as object) : undefined;
 
+const problemOfObject = (text: string): string | undefined =>
+  objectOf(text) ? undefined : (jsonProblem(text) ?? 'Write a JSON object: {"key": "value"}');
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const problemOfId = (text: string): string | undefined => (ID.test(text) ? undefined : 'Paste a whole id');
+
 function searchOf({ status, metadata, values, id }: UrlState): object {
   return {
     ...(status && { status }),
     ...(objectOf(metadata) && { metadata: objectOf(metadata) }),
     ...(objectOf(values) && { values: objectOf(values) }),
-    ...(id && /^[0-9a-f-]{36}$/i.test(id) && { ids: [id] }),
+    ...(id && ID.test(id) && { ids: [id] }),
   };
 }
 
@@ -105,18 +110,20 @@ export default function ThreadsPage() {
           options={['idle', 'busy', 'interrupted', 'error']}
           onChange={set('status')}
         />
-        <TextFilter label="Thread id" value={state.id} onChange={set('id')} className="w-44" />
+        <TextFilter label="Thread id" value={state.id} onChange={set('id')} className="w-44" problemOf={problemOfId} />
         <TextFilter
           label="Metadata"
           placeholder='Metadata {"user": "ada"}'
           value={state.metadata}
           onChange={set('metadata')}
+          problemOf={problemOfObject}
         />
         <TextFilter
           label="Values"
           placeholder='Values {"topic": "refund"}'
           value={state.values}
           onChange={set('values')}
+          problemOf={problemOfObject}
         />
       </Filters>
       <Loaded of={query} lines={8} inset>
