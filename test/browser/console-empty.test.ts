@@ -7,6 +7,7 @@ const NO_ID = '019a0000-0000-7000-8000-000000000000';
 
 /** Pages that are empty on a new server, and how the page says that something gets there. */
 const EMPTY: [path: string, hint: RegExp][] = [
+  ['/', /Send a message in the Playground, create a run by the API/],
   ['/playground', /Send a message to begin a thread/],
   ['/threads', /Begin a conversation in the Playground/],
   ['/runs', /Send a message in the Playground/],

@@ -7,7 +7,7 @@ import { countOf } from '../../api/json';
 import { metricOf, metricsQuery } from '../../api/metrics';
 import { useUrlState } from '../../app/url-state';
 import { Chart } from '../../ui/chart';
-import { ErrorBox } from '../../ui/feedback';
+import { Empty, ErrorBox } from '../../ui/feedback';
 import { Icon, type IconName } from '../../ui/icons';
 import { tokensQuery } from '../traces/traces-api';
 import { findWaiting } from '../inbox/waiting';
@@ -219,6 +219,15 @@ export default function HomePage() {
             note={metrics.data ? 'on this replica' : undefined}
           />
         </div>
+        {created === 0 && (
+          <Empty icon="home" title="Nothing has run in this period">
+            Send a message in the{' '}
+            <Link to="/playground" className="text-accent underline">
+              Playground
+            </Link>
+            , create a run by the API, or choose a longer period.
+          </Empty>
+        )}
         <div className="grid gap-4 empty:hidden lg:grid-cols-2 2xl:grid-cols-4">
           {data?.buckets.some((bucket) => bucket.created > 0) && <RunCharts overview={data} />}
           <TokensChart hours={Number(hours)} />
