@@ -6,10 +6,15 @@ import { type Gantry, type GantryOptions, startGantry } from './gantry';
 
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const WINDOW = { width: 1360, height: 860 };
+const ROOT = join(__dirname, '..', '..');
 /** Folder for the pictures of docs/console.md, which `GANTRY_TEST_SCREENSHOTS=1` makes. */
-const PICTURES = join(__dirname, '..', '..', 'docs', 'console');
+const PICTURES = join(ROOT, 'docs', 'console');
 
 /** Globals of the page. */
+declare const document: {
+  body: object;
+  createTreeWalker(root: object, show: number): { nextNode(): { nodeValue: string } | null };
+};
 declare const axe: {
   run(options: object): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>;
 };
@@ -118,9 +123,18 @@ export async function seriousFindings(page: Page, rules?: string[]): Promise<str
  */
 export const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
+/** Runs in the page: replaces the folder of the checkout, which differs with each machine, by that of an example. */
+function hideFolder(folder: string): void {
+  const texts = document.createTreeWalker(document.body, 4 /* NodeFilter.SHOW_TEXT */);
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    text.nodeValue = text.nodeValue.replaceAll(folder, '/srv/agents');
+  }
+}
+
 /** Saves a picture of the page for docs/console.md, if requested. */
 export async function takePicture(page: Page, name: string): Promise<void> {
   if (!process.env.GANTRY_TEST_SCREENSHOTS) return;
   mkdirSync(PICTURES, { recursive: true });
+  await page.evaluate(hideFolder, ROOT);
   await page.screenshot({ path: join(PICTURES, `${name}.png`), animations: 'disabled' });
 }
