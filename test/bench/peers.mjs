@@ -2,7 +2,8 @@
 //   node test/bench/peers.mjs            the full table
 //   node test/bench/peers.mjs --quick    a tenth of it
 //   node test/bench/peers.mjs --rounds 3 the median of three rounds, with the range of the first figure
-//   node test/bench/peers.mjs --only gantry --only aegra   some of them: gantry, gantry-python, langgraph, langgraphjs, aegra
+//   node test/bench/peers.mjs --only gantry --only aegra   some of them: gantry, gantry-python, langgraph, langgraphjs, aegra, bare, bare-2
+//   node test/bench/peers.mjs --what 'chats|64'   the measurements whose names match
 //
 // Gantry is started whole, as by `npm run bench`: with the graphs in TypeScript, and with the same in Python, in the environment
 // that `npm start` makes. A peer is measured when the environment says where it is installed:
@@ -208,6 +209,21 @@ const aegra = (python) => ({
     ),
 });
 
+/** @param {number} processes @returns {Server} */
+const bare = (processes) => ({
+  name: `bare LangGraph, ${processes}`,
+  about: `LangGraph and its PostgresSaver behind plain HTTP, ${processes} process${processes > 1 ? 'es' : ''}, Postgres with fsync`,
+  serve: (work) =>
+    withFolder((cwd) =>
+      withPostgres(async (url) => {
+        const port = await freePort(HOST);
+        const env = { DATABASE_URL: url, PORT: String(port), PROCESSES: String(processes) };
+        const server = { command: process.execPath, args: [join(import.meta.dirname, 'peers', 'bare.mjs')], cwd, port };
+        await withProgram({ ...server, health: '/ok', env }, work);
+      }),
+    ),
+});
+
 /** @type {Server} */
 const gantry = {
   name: 'Gantry',
@@ -234,8 +250,8 @@ function graphProcessMemory(worker) {
 
 /** @typedef {Map<string, import('./measure.mjs').Figures>} Round figures of one round by what they measure */
 
-/** @param {Server} server @param {number} scale @returns {Promise<Round>} */
-async function measureRound({ name, serve }, scale) {
+/** @param {Server} server @param {number} scale @param {RegExp} chosen names of measurements @returns {Promise<Round>} */
+async function measureRound({ name, serve }, scale, chosen) {
   /** @type {Round} */
   const figures = new Map();
   /**
@@ -250,6 +266,7 @@ async function measureRound({ name, serve }, scale) {
       figures.set('start', { seconds: (performance.now() - since) / 1000 });
       await warmUp(api, scale);
       for (const { what, measure } of measurements(api, scale)) {
+        if (!chosen.test(what)) continue;
         const measured = await measure().catch((error) => warn(what, error));
         if (measured) figures.set(what, measured);
       }
@@ -268,6 +285,7 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '1' },
     only: { type: 'string', multiple: true },
+    what: { type: 'string', default: '' },
   },
 });
 const {
@@ -277,6 +295,8 @@ const {
 } = process.env;
 /** @type {Record<string, Server | undefined>} */
 const servers = {
+  bare: bare(1),
+  'bare-2': bare(2),
   gantry,
   'gantry-python': gantryPython,
   langgraph: langgraphPython ? langgraphDev(langgraphPython) : undefined,
@@ -293,7 +313,8 @@ const chosen = Object.entries(servers).flatMap(([key, server]) =>
 /** @type {Round[][]} rounds of each server; they take turns, so that a slow hour of the machine concerns all of them */
 const measured = chosen.map(() => []);
 for (let round = 0; round < Number(values.rounds); round++) {
-  for (const [index, server] of chosen.entries()) measured[index].push(await measureRound(server, scale));
+  for (const [index, server] of chosen.entries())
+    measured[index].push(await measureRound(server, scale, new RegExp(values.what)));
 }
 
 console.log(
