@@ -3,16 +3,17 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPostgres, startS3, startTemporal, untilReachable } from './backing-services.mjs';
 import { NoGatewayError } from './binaries.mjs';
+import { printBanner } from './banner.mjs';
 import { build, installDependencies } from './build.mjs';
 import { findPythonOrDoWithout } from './graph-python.mjs';
 import { openHome } from './home.mjs';
 import { writeJsonAtomically } from './json-file.mjs';
+import { ALLOCATOR, returnMemoryOfStart } from './memory.mjs';
 import { showOwnLog } from './own-log.mjs';
 import { ROOT } from './paths.mjs';
 import { choosePort, connectHost } from './ports.mjs';
 import { runCommand } from './process.mjs';
 import { say } from './progress.mjs';
-import { describeRuntime } from './runtime.mjs';
 import { loadSecrets } from './secrets.mjs';
 import { Supervisor } from './supervisor.mjs';
 
@@ -198,9 +199,6 @@ function httpUrl(host, port) {
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
-const NO_S3 =
-  'none: exports need a bucket, of their destination or by GANTRY_S3_ENDPOINT; attachments stay in Postgres';
-
 /** @param {import('./s3.mjs').S3Endpoint | null} s3 */
 function s3Settings(s3) {
   return {
@@ -210,44 +208,6 @@ function s3Settings(s3) {
     GANTRY_S3_ACCESS_KEY_ID: s3?.access_key_id ?? '',
     GANTRY_S3_SECRET_ACCESS_KEY: s3?.secret_access_key ?? '',
   };
-}
-
-/**
- * @param {import('./settings.mjs').Settings} settings
- * @param {Record<string, any>} endpoints
- * @param {string} key
- */
-function printBanner(settings, endpoints, key) {
-  const isAuthOn = settings.auth === 'on';
-  const headers = isAuthOn ? ` \\\n      -H 'x-api-key: ${key}' -H 'x-tenant-id: ${endpoints.tenant_id}'` : '';
-  const body = '{"assistant_id":"agent","input":{"messages":[{"role":"user","content":"What can you do?"}]}}';
-  const rows = [
-    ...(endpoints.console ? [['Console', endpoints.console]] : []),
-    ['API', endpoints.api],
-    ['API docs', endpoints.docs],
-    ['Temporal UI', endpoints.temporal_ui ?? `none (GANTRY_TEMPORAL_UI_PORT); server at ${endpoints.temporal}`],
-    ['S3', endpoints.s3 ? `${endpoints.s3.endpoint}, bucket ${endpoints.s3.bucket}` : NO_S3],
-    ['API key', isAuthOn ? key : `${key} (not asked for: GANTRY_AUTH is off)`],
-    ['Tenant', endpoints.tenant_id],
-    ['Graphs', settings.config],
-    ['Runtime', describeRuntime()],
-    ['Data, logs', settings.home],
-    ['All of it', join(settings.home, 'endpoints.json')],
-  ];
-  process.stdout.write(`
-  Gantry is up.
-
-${rows.map(([label, value]) => `  ${label.padEnd(12)} ${value}`).join('\n')}
-
-  Try:
-
-    curl -s ${endpoints.api}/runs/wait${headers} \\
-      -H 'content-type: application/json' \\
-      -d '${body}'
-
-  Ctrl-C stops everything; data stays.
-
-`);
 }
 
 /**
@@ -288,6 +248,7 @@ export async function runGantry(settings, { signal, stopNow, isVerbose = false, 
 
     const apiKey = process.env.GANTRY_API_KEY || secrets.api_key;
     const env = {
+      ...ALLOCATOR,
       ...process.env,
       DATABASE_URL: services.databaseUrl,
       TEMPORAL_ADDRESS: services.temporalAddress,
@@ -335,6 +296,7 @@ export async function runGantry(settings, { signal, stopNow, isVerbose = false, 
     };
     writeEndpoints();
     printBanner(settings, endpoints, apiKey);
+    returnMemoryOfStart();
 
     await new Promise((resolve) => {
       if (signal.aborted) resolve(undefined);

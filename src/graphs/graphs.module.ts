@@ -152,10 +152,10 @@ function graphHosts(purpose: Purpose, config: AppConfig, registry: GraphRegistry
   return new GraphHosts(registry, hosts);
 }
 
-/** An api that only inspects graphs needs few; if each serves one tenant, as many as a worker. */
+/** An api that only inspects graphs needs few, and none while it is idle; if each serves one tenant, as many as a worker. */
 function processesFor(purpose: Purpose, config: AppConfig): { min: number; max: number } {
   if (purpose === 'run') return config.graphs.threads;
-  return { min: 1, max: config.graphs.isPerTenant ? config.graphs.threads.max : 2 };
+  return { min: 0, max: config.graphs.isPerTenant ? config.graphs.threads.max : 2 };
 }
 
 /** Login and tokens of graph processes for the database. */

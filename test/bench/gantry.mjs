@@ -64,3 +64,12 @@ export async function withGantry(work, build = {}) {
     rmSync(home, { recursive: true, force: true });
   }
 }
+
+/** Names the part of a Gantry that a process belongs to. @param {string} command its command line */
+export function partOf(command) {
+  if (command.includes('graph-process')) return 'graph process';
+  if (command.includes('dist/worker/main.js')) return 'worker';
+  if (command.includes('dist/src/main.js')) return 'api';
+  if (/postgres/.test(command)) return 'postgres';
+  return /temporal/.test(command) ? 'temporal' : 'other';
+}

@@ -87,41 +87,60 @@ export function processorSeconds(names = {}) {
 }
 
 /**
- * Processor time so far of a process and of all processes that it started, in seconds, by what `nameOf` calls them; with the
- * time of those among their children that have ended.
+ * Adds up a figure of a process and of all processes that it started, by what `nameOf` calls them.
  * @param {number} root id of the process
  * @param {(command: string) => string} nameOf is given a process' command line, its arguments separated by spaces
+ * @param {(pid: number, fields: string[]) => number} figureOf is given what follows the name in /proc/PID/stat
  */
-export function processorSecondsBelow(root, nameOf) {
-  /** @type {Map<number, { parent: number, seconds: number }>} */
+function sumBelow(root, nameOf, figureOf) {
+  /** @type {Map<number, string[]>} */
   const processes = new Map();
   for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      const ticks = fields.slice(11, 15).reduce((sum, each) => sum + Number(each), 0);
-      processes.set(pid, { parent: Number(fields[1]), seconds: ticks / TICKS });
+      processes.set(pid, stat.slice(stat.lastIndexOf(')') + 2).split(' '));
     } catch {
       // Gone meanwhile.
     }
   }
   const isBelow = (/** @type {number} */ pid) => {
-    for (let at = pid; at > 1; at = processes.get(at)?.parent ?? 0) if (at === root) return true;
+    for (let at = pid; at > 1; at = Number(processes.get(at)?.[1] ?? 0)) if (at === root) return true;
     return false;
   };
   /** @type {Record<string, number>} */
-  const seconds = {};
-  for (const [pid, process] of processes) {
+  const sums = {};
+  for (const [pid, fields] of processes) {
     if (!isBelow(pid)) continue;
     try {
       const name = nameOf(readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '));
-      seconds[name] = (seconds[name] ?? 0) + process.seconds;
+      sums[name] = (sums[name] ?? 0) + figureOf(pid, fields);
     } catch {
       // Gone meanwhile.
     }
   }
-  return seconds;
+  return sums;
 }
+
+/**
+ * Processor time so far of a process and of all processes that it started, in seconds, by what `nameOf` calls them; with the
+ * time of those among their children that have ended.
+ * @param {number} root id of the process
+ * @param {(command: string) => string} nameOf is given a process' command line, its arguments separated by spaces
+ */
+export const processorSecondsBelow = (root, nameOf) =>
+  sumBelow(root, nameOf, (_, fields) => fields.slice(11, 15).reduce((sum, each) => sum + Number(each), 0) / TICKS);
+
+/**
+ * Memory of a process and of all processes that it started, in MB, by what `nameOf` calls them. A page that several processes
+ * share is divided among them (PSS), so that the sum is what the machine has given them.
+ * @param {number} root id of the process
+ * @param {(command: string) => string} nameOf is given a process' command line, its arguments separated by spaces
+ */
+export const memoryBelow = (root, nameOf) =>
+  sumBelow(root, nameOf, (pid) => {
+    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+    return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1]) / 1024;
+  });
 
 /** @param {number} value */
 export const ms = (value) => `${value < 100 ? value.toFixed(1) : Math.round(value)} ms`;

@@ -7,7 +7,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { ROOT } from '../../scripts/services/paths.mjs';
-import { withGantry } from './gantry.mjs';
+import { partOf, withGantry } from './gantry.mjs';
 import { load, percentile, processorSecondsBelow } from './measure.mjs';
 import { post } from './post.mjs';
 import { ONE_NODE, wait } from './runs.mjs';
@@ -67,15 +67,6 @@ const CASES = {
   protocol: eventProtocol,
 };
 
-/** @param {string} command */
-function nameOf(command) {
-  if (command.includes('graph-process')) return 'graph process';
-  if (command.includes('dist/worker/main.js')) return 'worker';
-  if (command.includes('dist/src/main.js')) return 'api';
-  if (/postgres/.test(command)) return 'postgres';
-  return /temporal/.test(command) ? 'temporal' : 'other';
-}
-
 function startAlone() {
   const child = fork(join(ROOT, 'test', 'bench', 'langgraph-alone.mjs'), [], {
     execArgv: ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'],
@@ -94,9 +85,9 @@ function startAlone() {
  * @param {Server} server @param {string} what @param {number} count
  */
 async function measureServer({ api, pid }, what, count) {
-  const before = processorSecondsBelow(pid, nameOf);
+  const before = processorSecondsBelow(pid, partOf);
   const { perSecond } = await load(count, CONCURRENCY, () => CASES[what](api));
-  const after = processorSecondsBelow(pid, nameOf);
+  const after = processorSecondsBelow(pid, partOf);
   const spent = Object.entries(after).map(([name, seconds]) => {
     return /** @type {const} */ ([name, ((seconds - (before[name] ?? 0)) / count) * 1000]);
   });

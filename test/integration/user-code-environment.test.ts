@@ -96,7 +96,7 @@ describe('the environment of user code', () => {
     expect(graph.env.NODE_COMPILE_CACHE).toBe(join(cache, 'user-code'));
     await waitFor('the compiled code of both', () => {
       const [own, users] = [cache, join(cache, 'user-code')].map((folder) => filesIn(folder));
-      return own > 100 && users > 100;
+      return own > 0 && users > 100;
     });
   });
 
@@ -104,7 +104,9 @@ describe('the environment of user code', () => {
     expectAllowList((await (await fetch(`${gantry.url}/seen`)).json()) as Seen);
   });
 
-  it('contains no secret setting, nor does the memory of any such process', () => {
+  it('contains no secret setting, nor does the memory of any such process', async () => {
+    // An api ends a graph process that is idle.
+    await gantry.client().assistants.getSchemas('environment');
     const { username, password } = new URL(gantry.database.url);
     const secrets = ['canary-', CANARIES.GANTRY_WEBHOOK_SECRETS, `${username}:${password}@`];
     // Those of the api, of auth and http.app too, and those of the worker.

@@ -28,7 +28,7 @@ export interface GraphHostOptions {
 
 /** Time after which a process that hasn't begun its work counts as blocked by user code, and the work goes elsewhere. */
 const BEGIN_TIMEOUT_MS = 250;
-const SHRINK_MS = 60_000;
+const SHRINK_MS = 10_000;
 const RECYCLE_MS = 1_000;
 
 /**
@@ -76,7 +76,7 @@ export class GraphHost {
   }
 
   /**
-   * Starts the first processes.
+   * Starts the first processes, and at least one, since it finds out which graphs can be served.
    * @returns one sentence by graph for each that can't be served
    */
   start(): Promise<Record<string, string>> {
@@ -85,7 +85,8 @@ export class GraphHost {
   }
 
   private async bringUp(): Promise<Record<string, string>> {
-    await Promise.all(Array.from({ length: this.options.processes.min }, () => this.pool.spawn()));
+    const { min } = this.options.processes;
+    await Promise.all(Array.from({ length: Math.max(1, min) }, () => this.pool.spawn()));
     return this.pool.problems;
   }
 

@@ -101,6 +101,7 @@ export class GraphProcess {
   private nextId = 1;
   private lastPulse = Date.now();
   private lastUse = Date.now();
+  private loadMs = 0;
   private dead = false;
 
   /** @param onAwake called when the process answers again after a silence, so that it can take work */
@@ -117,8 +118,11 @@ export class GraphProcess {
         if (message.type === 'pulse') this.memory.measured(message.residentMb);
         if (message.type === 'accept') this.unanswered.delete(message.id);
         if (wasSilent && this.responsive) onAwake();
-        if (message.type === 'ready') resolve(message.problems);
-        else if (message.type === 'unusable') reject(new Error(message.message));
+        if (message.type === 'ready') {
+          this.loadMs = Date.now() - this.lastUse;
+          this.lastUse = Date.now();
+          resolve(message.problems);
+        } else if (message.type === 'unusable') reject(new Error(message.message));
         else this.receive(message);
       };
       const fail = (error: CorruptMessage): void =>
@@ -178,8 +182,9 @@ export class GraphProcess {
     return !this.dead && this.unanswered.size === 0 && Date.now() - this.lastPulse < SILENCE_MS;
   }
 
-  get idleMs(): number {
-    return Date.now() - this.lastUse;
+  /** Time without work, as a multiple of the time that the process took to load the graphs. */
+  get idleness(): number {
+    return this.load > 0 ? 0 : (Date.now() - this.lastUse) / Math.max(this.loadMs, 1);
   }
 
   execute(

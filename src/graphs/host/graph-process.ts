@@ -4,6 +4,7 @@
  */
 import { Pool } from 'pg';
 import { keepCompiledCode } from '../../config/compiled-code';
+import { returnMemoryOfStart } from '../../config/memory-of-start';
 import { embeddingLanguage } from '../../config/store-settings';
 import { closeSerializer } from '../../patches/langgraph-checkpoint/closed-serializers';
 import { connectStoreDirectly } from '../../patches/langgraph-checkpoint/direct-store';
@@ -254,6 +255,7 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
   setInterval(() => send({ type: 'pulse', residentMb: process.memoryUsage.rss() / MIB }), PULSE_MS);
   send({ type: 'ready', problems });
   keepCompiledCode();
+  returnMemoryOfStart();
   if (data.preparesSchemas) void calls.prepareSchemas();
 }
 

@@ -11,7 +11,7 @@ class FakeProcess {
   private readonly end = Promise.withResolvers<void>();
   readonly ended = this.end.promise;
   readonly responsive = true;
-  readonly idleMs = 0;
+  idleness = 0;
   readonly memory = new GraphProcessMemory();
   readonly work: string[] = [];
   isNice = false;
@@ -172,6 +172,37 @@ describe('a pool of graph processes that tenants share', () => {
     for (const process of started) process.work.length = 0;
     pool.endIdle(() => false);
     expect([...pool]).toEqual(started);
+  });
+
+  it('ends processes above the minimum that have been idle for fifty times as long as they took to start', async () => {
+    await begin('one');
+    await beginBatch('two', 10);
+    for (const process of started) process.work.length = 0;
+    for (const process of started) process.idleness = 49;
+    pool.endIdle(() => false);
+    expect([...pool]).toEqual(started);
+    for (const process of started) process.idleness = 51;
+    pool.endIdle(() => false);
+    expect([...pool]).toHaveLength(1);
+  });
+
+  it('starts one for the next work when none was kept', async () => {
+    const emptied = new ProcessPool({
+      processes: { min: 0, max: MAX },
+      perTenant: false,
+      reservesForLight: false,
+      start: () => new FakeProcess(ready) as unknown as GraphProcess,
+      onEnded: () => undefined,
+    });
+    await emptied.spawn();
+    const [first] = emptied as unknown as Iterable<FakeProcess>;
+    first.idleness = 51;
+    emptied.endIdle(() => false);
+    expect([...emptied]).toEqual([]);
+    const next = await emptied.acquire('one');
+    expect(next).not.toBe(first);
+    expect([...emptied]).toEqual([next]);
+    await emptied.close();
   });
 
   it('starts none when one that loads is ended by the close of the pool', async () => {

@@ -15,8 +15,11 @@ export interface ProcessPoolOptions {
   onEnded: (process: GraphProcess) => void;
 }
 
-/** A process above the minimum that had nothing to do for this long is ended. */
-const IDLE_MS = 5 * 60_000;
+/**
+ * A process above the minimum is ended when it has been idle for this many times as long as it took to start: half a minute for
+ * one that takes 0.6 s, eight for one that takes 10. The next work then waits for a start, at most a fiftieth of the idle time.
+ */
+const IDLE_STARTS = 50;
 const RECOUNT_MS = 500;
 /** Loading takes seconds; longer than this, it is worth a line in the log. */
 const LONG_LOAD_MS = 30_000;
@@ -42,9 +45,9 @@ export const stopping = (): ExecutionBroken => new ExecutionBroken('The process 
  * 4. Where processes serve one tenant each, a process belongs to the first tenant whose work it gets. At the maximum, an idle process
  *    of another tenant is ended to make room; where none is idle, the work waits until one is, tenants with the fewest processes first.
  * 5. Where tenants share processes, one process beyond the maximum serves only tenants with little work, so that these don't take turns
- *    with the hundreds of runs of another tenant's batch. It is started when the second tenant has work, and then stays. While it
- *    is idle, it gets such work before any other process: its code is compiled when a batch comes. The others have a lower priority for
- *    the operating system.
+ *    with the hundreds of runs of another tenant's batch. It is started when the second tenant has work. While it is idle, it gets
+ *    such work before any other process: its code is compiled when a batch comes. The others have a lower priority for the operating
+ *    system.
  */
 export class ProcessPool {
   private readonly logger = new Logger(ProcessPool.name);
@@ -147,11 +150,12 @@ export class ProcessPool {
   endIdle(isKept: (process: GraphProcess) => boolean): void {
     for (const process of this.regular()) {
       const { length } = this.regular();
-      if (length <= this.options.processes.min) return;
+      if (length <= this.options.processes.min) break;
       // One more may have been started for a blocked process that answers again.
       const isSurplus = length > this.options.processes.max;
-      if (this.isIdle(process) && (isSurplus || process.idleMs > IDLE_MS) && !isKept(process)) this.retire(process);
+      if (this.isIdle(process) && (isSurplus || this.isLongIdle(process)) && !isKept(process)) this.retire(process);
     }
+    if (this.reserved && this.isIdle(this.reserved) && this.isLongIdle(this.reserved)) this.retire(this.reserved);
   }
 
   /**
@@ -285,8 +289,13 @@ export class ProcessPool {
     return process.responsive && process.load === 0 && !this.claimed.has(process);
   }
 
+  private isLongIdle(process: GraphProcess): boolean {
+    return process.idleness > IDLE_STARTS;
+  }
+
   private retire(process: GraphProcess): void {
     this.processes.delete(process);
+    if (process === this.reserved) this.reserved = undefined;
     void process.terminate();
   }
 

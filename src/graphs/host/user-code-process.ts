@@ -23,6 +23,8 @@ export interface UserCodeProcess {
   messages: Socket;
 }
 
+const ALLOCATOR_VARIABLES = ['MALLOC_ARENA_MAX', 'MALLOC_TRIM_THRESHOLD_', 'MALLOC_MMAP_THRESHOLD_'];
+
 /**
  * A process for users' code, which exchanges messages with this one. It ends with this one: its lifeline closes, whatever its
  * code is busy with.
@@ -43,7 +45,7 @@ export function spawnUserCode(
   { env, uid, gid }: Omit<Confinement, 'memoryMb'>,
 ): UserCodeProcess {
   const options: SpawnOptions = {
-    env,
+    env: { ...allocatorSettings(), ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid }),
     ...(gid !== undefined && { gid }),
@@ -51,6 +53,16 @@ export function spawnUserCode(
   const child = spawn(command, args, options);
   (child.stdio[LIFELINE] as Socket).on('error', () => undefined).unref();
   return { child, messages: child.stdio[MESSAGES] as Socket };
+}
+
+/** How glibc returns freed memory to the system, as this process does. */
+function allocatorSettings(): Record<string, string> {
+  return Object.fromEntries(
+    ALLOCATOR_VARIABLES.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }
 
 /** A folder for compiled code beside this process's own, which must not load what user code could have written. */
