@@ -1,6 +1,6 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser';
-import { COLOUR_RULES, seriousFindings, takePicture } from '../support/console';
+import { COLOUR_RULES, hasFocus, seriousFindings, tabTo, takePicture } from '../support/console';
 import { main, NAMES, type PageName, serveFilledConsole } from '../support/console-pages';
 import { waitFor } from '../support/wait-for';
 
@@ -8,8 +8,6 @@ import { waitFor } from '../support/wait-for';
 declare const document: { documentElement: { scrollWidth: number } };
 
 const PHONE_WIDTH = 390;
-/** More than the navigation and the header of a page take. */
-const MOST_TABS = 60;
 
 /** Pages that show when something happened. */
 const WITH_TIMES: PageName[] = [
@@ -34,14 +32,6 @@ interface TimeElement {
   dateTime: string;
 }
 
-/** An element of the page. */
-interface Node {
-  ownerDocument: { activeElement: unknown };
-}
-
-const hasFocus = (element: Locator): Promise<boolean> =>
-  element.evaluate((each) => each === (each as unknown as Node).ownerDocument.activeElement);
-
 describeInBrowser('every page of the console', () => {
   const { served, visit } = serveFilledConsole();
 
@@ -64,8 +54,7 @@ describeInBrowser('every page of the console', () => {
 
   async function showsItsCall(page: Page): Promise<void> {
     const button = page.getByRole('button', { name: 'Show the API call' });
-    for (let tabs = 0; tabs < MOST_TABS && !(await hasFocus(button)); tabs += 1) await page.keyboard.press('Tab');
-    expect(await hasFocus(button)).toBe(true);
+    await tabTo(page, button);
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'API call' });
     const parts = { curl: 'curl ', JavaScript: 'await ', Python: 'import ' };

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { launchBrowser, PAGE_TIMEOUT_MS } from './browser';
 import { type Gantry, type GantryOptions, startGantry } from './gantry';
 
@@ -101,6 +101,28 @@ export function serveConsole(options: GantryOptions): ServedConsole {
     await served.gantry?.stop();
   });
   return served;
+}
+
+/** An element of the page, in the page itself or in a shadow root. */
+interface Focusable {
+  getRootNode(): { activeElement: unknown };
+}
+
+/** Whether an element has the keyboard's focus. */
+export const hasFocus = (element: Locator): Promise<boolean> =>
+  element.evaluate((each) => {
+    const focusable = each as unknown as Focusable;
+    return focusable === focusable.getRootNode().activeElement;
+  });
+
+/** Maximum number of elements before the last one of a page that the Tab key reaches. */
+const MOST_TABS = 120;
+
+/** Moves the focus to an element with the Tab key, as a person does who uses no mouse. */
+export async function tabTo(page: Page, element: Locator): Promise<void> {
+  await element.waitFor();
+  for (let tabs = 0; tabs < MOST_TABS && !(await hasFocus(element)); tabs += 1) await page.keyboard.press('Tab');
+  if (!(await hasFocus(element))) throw new Error(`The Tab key does not reach ${String(element)}`);
 }
 
 /**
