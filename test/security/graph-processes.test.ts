@@ -14,8 +14,11 @@ const GRAPHS = join(__dirname, '..', 'support', 'graphs', 'hostile.json');
 const [DENIED, REFUSED] = ['42501', 'GT001'];
 
 const MiB = 1024 * 1024;
-/** Maximum bytes that may wait for the log, in several forms: as text, as a message and as a statement. */
-const BOUND = 128 * MiB;
+/**
+ * Maximum bytes that may wait for the log, in several forms (as text, as a message and as a statement), with what the worker leaves
+ * uncollected meanwhile: its peak before is that of a start, which is small.
+ */
+const BOUND = 192 * MiB;
 /** Events of 8 kB in the log that show a flood; what was sent meanwhile is much more than the bound. */
 const EVENTS = 1_000;
 
