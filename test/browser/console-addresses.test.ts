@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser';
 import { main, NAMES, serveFilledConsole, settled, TEMPORAL_UI } from '../support/console-pages';
-import { waitFor } from '../support/wait-for';
+import { expectSoon, waitFor } from '../support/wait-for';
 
 /** How long a page that was loaded again may take to show its choices. */
 const CHOICES_MS = 15_000;
@@ -40,9 +40,7 @@ describeInBrowser('the addresses and links of the console', () => {
     }
     await page.reload();
     await settled(page);
-    const isSame = async (): Promise<boolean> => (await choices(page)).join('\n') === chosen.join('\n');
-    await waitFor('the same choices', isSame, CHOICES_MS).catch(() => undefined);
-    expect(await choices(page)).toEqual(chosen);
+    await expectSoon(() => choices(page), chosen, CHOICES_MS);
   });
 
   /** Changes every filter, and opens the last of all tabs and entries. */

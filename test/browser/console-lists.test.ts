@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser';
 import { seriousFindings, serveConsole } from '../support/console';
+import { insertEndedExports } from '../support/ended-exports';
 import { waitFor } from '../support/wait-for';
 
 const GRAPHS = join(__dirname, '..', 'support', 'graphs', 'console-lists.json');
@@ -301,27 +302,21 @@ describeInBrowser('long lists of the console', () => {
   });
 
   it('renders the files in sight of an exported day', async () => {
-    const { rows } = await served.gantry.sql.query<{ export_id: string; export_run_id: string }>(
-      `WITH d AS (
-         INSERT INTO export_destinations (tenant_id, destination_id, destination_type, display_name, config, credentials_keys)
-         SELECT tenant_id, gen_random_uuid(), 's3', 'Lake', '{"prefix": "", "bucket_name": "lake"}', '{}' FROM tenants
-         RETURNING tenant_id, destination_id), e AS (
-         INSERT INTO bulk_exports (tenant_id, export_id, destination_id, start_time, end_time, format_version, compression,
-           status, finished_at, all_experiments)
-         SELECT tenant_id, gen_random_uuid(), destination_id, '2026-01-01Z', '2026-01-02Z', 'v2_beta', 'none', 'Failed', now(), true
-         FROM d RETURNING tenant_id, export_id), r AS (
+    const [exportId] = await insertEndedExports(served.gantry, ['Failed']);
+    const { rows } = await served.gantry.sql.query<{ export_run_id: string }>(
+      `WITH r AS (
          INSERT INTO bulk_export_runs (tenant_id, export_run_id, export_id, day, start_time, end_time, status, rows_planned, finished_at)
-         SELECT tenant_id, gen_random_uuid(), export_id, '2026-01-01', '2026-01-01Z', '2026-01-02Z', 'Completed', $1, now() FROM e
-         RETURNING tenant_id, export_run_id, export_id), f AS (
+         SELECT tenant_id, gen_random_uuid(), export_id, '2026-01-01', '2026-01-01Z', '2026-01-02Z', 'Completed', $1, now()
+         FROM bulk_exports WHERE export_id = $2
+         RETURNING tenant_id, export_run_id), f AS (
          INSERT INTO bulk_export_files (tenant_id, export_run_id, part, object_key, rows, bytes, md5, first_start_time,
            first_run_id, last_start_time, last_run_id)
          SELECT tenant_id, export_run_id, n, 'export/part-' || lpad(n::text, 5, '0') || '.parquet', 1, 1, '',
            '2026-01-01Z', gen_random_uuid(), '2026-01-01Z', gen_random_uuid() FROM r, generate_series(1, $1::int) n)
-       SELECT export_id, export_run_id FROM r`,
-      [FILES],
+       SELECT export_run_id FROM r`,
+      [FILES, exportId],
     );
-    const [{ export_id, export_run_id }] = rows;
-    const page = await open(`/exports/${export_id}?day=${export_run_id}`);
+    const page = await open(`/exports/${exportId}?day=${rows[0].export_run_id}`);
     const list = page.getByRole('dialog').getByRole('list', { name: 'Files' });
     await list.getByText('part-00001.parquet').waitFor();
     expect(await list.getByRole('listitem').count()).toBeLessThan(RENDERED);

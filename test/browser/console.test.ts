@@ -3,6 +3,7 @@ import type { Run } from '@langchain/langgraph-sdk';
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser';
 import { seriousFindings, serveConsole, takePicture } from '../support/console';
+import { insertEndedExports } from '../support/ended-exports';
 import { expectSoon, waitFor } from '../support/wait-for';
 
 /** Globals of the page. */
@@ -22,22 +23,6 @@ describeInBrowser('the console', () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, assistant, { input });
     return thread_id;
-  }
-
-  /** Exports that have ended, half of them by their time limit: more than one page of the list. */
-  async function failedExports(count: number): Promise<void> {
-    await served.gantry.sql.query(
-      `WITH d AS (
-         INSERT INTO export_destinations (tenant_id, destination_id, destination_type, display_name, config, credentials_keys)
-         SELECT tenant_id, gen_random_uuid(), 's3', 'Lake', '{"prefix": ""}', '{}' FROM tenants
-         RETURNING tenant_id, destination_id)
-       INSERT INTO bulk_exports (tenant_id, export_id, destination_id, start_time, end_time, format_version, compression,
-         status, finished_at, all_experiments)
-       SELECT d.tenant_id, gen_random_uuid(), d.destination_id, '2026-01-01Z', '2026-01-02Z', 'v2_beta', 'none',
-         CASE WHEN n % 2 = 0 THEN 'Failed' ELSE 'TimedOut' END, now(), true
-       FROM d, generate_series(1, $1::int) n`,
-      [count],
-    );
   }
 
   async function ask(page: Page, text: string): Promise<void> {
@@ -278,7 +263,9 @@ describeInBrowser('the console', () => {
 
   it('Home: counts running, failed and waiting runs, each one click away', async () => {
     await threadAfter('approval', { amount: 9 });
-    await failedExports(101);
+    // Half of them by their time limit, and more than one page of the list.
+    const ended = Array.from({ length: 101 }, (_, index) => (index % 2 === 0 ? 'TimedOut' : 'Failed'));
+    await insertEndedExports(served.gantry, ended);
     const page = await served.browser.open('about:blank');
     // The threads that wait for a person are shown before the statistics.
     const overview = Promise.withResolvers<void>();

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { type ServedConsole, serveConsole } from './console';
+import { insertEndedExports } from './ended-exports';
 import type { Gantry } from './gantry';
 import { waitFor } from './wait-for';
 import { WebhookReceiver } from './webhook-receiver';
@@ -73,16 +74,7 @@ async function makeThings(gantry: Gantry, receiver: WebhookReceiver): Promise<Re
     );
     return rows[0];
   });
-  const { rows: exports } = await gantry.sql.query<{ export_id: string }>(
-    `WITH d AS (
-       INSERT INTO export_destinations (tenant_id, destination_id, destination_type, display_name, config, credentials_keys)
-       SELECT tenant_id, gen_random_uuid(), 's3', 'Lake', '{"prefix": ""}', '{}' FROM tenants
-       RETURNING tenant_id, destination_id)
-     INSERT INTO bulk_exports (tenant_id, export_id, destination_id, start_time, end_time, format_version, compression,
-       status, finished_at, all_experiments)
-     SELECT tenant_id, gen_random_uuid(), destination_id, '2026-01-01Z', '2026-01-02Z', 'v2_beta', 'none', 'Failed', now(), true
-       FROM d RETURNING export_id`,
-  );
+  const [endedExport] = await insertEndedExports(gantry, ['Failed']);
   return {
     thread: thread_id,
     run: run_id,
@@ -90,7 +82,7 @@ async function makeThings(gantry: Gantry, receiver: WebhookReceiver): Promise<Re
     project: traced.project_id,
     trace: traced.trace_id,
     delivery: delivery.delivery_id,
-    export: exports[0].export_id,
+    export: endedExport,
     assistant: assistant.assistant_id,
   };
 }
