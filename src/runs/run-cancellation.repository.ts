@@ -19,9 +19,13 @@ import { placeUnstarted } from './thread-positions.repository';
 export interface CancelledRuns {
   /** Ids of the runs that workers have to stop. */
   running: string[];
+  /** Ids of runs that have ended before their time: their workflows would wait for it. */
+  delayed: string[];
   /** Stored with the ends of the others, to be started now. */
   deliveries: DeliveryReference[];
 }
+
+export const nothingCancelled = (): CancelledRuns => ({ running: [], delayed: [], deliveries: [] });
 
 export interface RunInFlight {
   run_id: string;
@@ -60,10 +64,10 @@ export class RunCancellationRepository {
     action: CancelAction,
     reason: CancelReason,
   ): Promise<CancelledRuns> {
-    const cancelled: CancelledRuns = { running: [], deliveries: [] };
+    const cancelled = nothingCancelled();
     for (const threadId of new Set(runs.map((run) => run.threadId))) {
       const runIds = runs.filter((run) => run.threadId === threadId).map(({ runId }) => runId);
-      const { running, deliveries } = await this.database.transaction(async (manager) => {
+      const { running, delayed, deliveries } = await this.database.transaction(async (manager) => {
         await lockThread(manager, tenantId, threadId);
         const inFlight: RunInFlight[] = await manager.query(`${IN_FLIGHT_OF_THREAD} AND run_id = ANY($3)`, [
           tenantId,
@@ -75,6 +79,7 @@ export class RunCancellationRepository {
         return ended;
       });
       cancelled.running.push(...running);
+      cancelled.delayed.push(...delayed);
       cancelled.deliveries.push(...deliveries);
     }
     return cancelled;
@@ -95,7 +100,7 @@ export class RunCancellationRepository {
         await releaseThread(manager, { tenantId, threadId });
       });
     }
-    return { running: inFlight.map(({ runId }) => runId), deliveries };
+    return { running: inFlight.map(({ runId }) => runId), delayed: [], deliveries };
   }
 
   /** Deletes a run, its events and its checkpoints. A worker that holds it is fenced from now on. */
@@ -135,7 +140,8 @@ export class RunCancellationRepository {
       const run = await manager.findOneByOrFail(RunEntity, { runId });
       deliveries.push(...(await this.endNow(manager, run, action, reason)));
     }
-    return { running, deliveries };
+    const delayed = inFlight.filter((run) => run.status === 'pending' && run.delayed).map(({ run_id }) => run_id);
+    return { running, delayed, deliveries };
   }
 
   /** Done here, since a run that hasn't begun has no worker. A worker that is just starting it can no longer write. */

@@ -16,7 +16,7 @@ import {
   type NewRun,
   occupyThread,
 } from './new-run';
-import { type CancelledRuns, RunCancellationRepository } from './run-cancellation.repository';
+import { type CancelledRuns, nothingCancelled, RunCancellationRepository } from './run-cancellation.repository';
 import type { RunEntity } from './run.entity';
 import { runErrors } from './run.errors';
 import { RunLimits } from './run-limits';
@@ -73,7 +73,7 @@ export class RunCreationRepository {
     const isAlone = !companions.claim && !companions.alongside;
     const inserted = isAlone ? await this.insertWithoutWaiting(tenantId, run) : undefined;
     if (inserted) {
-      return { outcome: 'created', run: inserted, first: true, cancelled: { running: [], deliveries: [] } };
+      return { outcome: 'created', run: inserted, first: true, cancelled: nothingCancelled() };
     }
     return this.database.transaction((manager) => this.insertWithin(manager, tenantId, run, companions));
   }
@@ -129,7 +129,7 @@ export class RunCreationRepository {
             run.multitaskStrategy,
             'multitask: another run took its place',
           )
-        : { running: [], deliveries: [] };
+        : nothingCancelled();
     // Pending runs have just been cancelled, unless this run is to queue; runs that are not due yet delay no other.
     const queues = run.multitaskStrategy === 'enqueue';
     const ahead = inFlight.filter(({ status, delayed }) => status === 'running' || (queues && !delayed));

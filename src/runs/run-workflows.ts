@@ -15,6 +15,8 @@ import { UntakenRuns } from './untaken-runs';
 @Injectable()
 export class RunWorkflows {
   private readonly logger = new Logger(RunWorkflows.name);
+  /** Starts by run that Temporal has not answered yet. */
+  private readonly starting = new Map<string, Promise<void>>();
 
   constructor(
     private readonly runs: RunsRepository,
@@ -30,7 +32,12 @@ export class RunWorkflows {
 
   /** Doesn't wait for Temporal: the run is stored. */
   startRun(run: RunEntity, delayMs = 0): void {
-    void startOrLeaveToSweep('Run', { run_id: run.runId }, () => this.orchestrator.startRun(run, delayMs));
+    const { runId } = run;
+    const started = startOrLeaveToSweep('Run', { run_id: runId }, () => this.orchestrator.startRun(run, delayMs));
+    this.starting.set(
+      runId,
+      started.finally(() => this.starting.delete(runId)),
+    );
   }
 
   /** Starts the next run of a thread, if one may begin. */
@@ -44,19 +51,23 @@ export class RunWorkflows {
   }
 
   /** Carries a committed cancellation out. */
-  async finishCancellation({ running, deliveries }: CancelledRuns): Promise<void> {
+  async finishCancellation({ running, delayed, deliveries }: CancelledRuns): Promise<void> {
     this.startDeliveries(deliveries);
-    await this.cancelWorkflows(running);
+    await this.cancelWorkflows([...running, ...delayed]);
   }
 
   /** The notification has reached the worker already; the cancellation of the workflow is for a worker that missed it. */
   async cancelWorkflows(runIds: string[]): Promise<void> {
-    await Promise.all(
-      runIds.map((runId) =>
-        this.orchestrator.cancelRun(runId).catch((error: unknown) => {
-          this.logger.warn({ err: error, run_id: runId }, 'Cancellation did not reach Temporal; the worker has it');
-        }),
-      ),
-    );
+    await Promise.all(runIds.map((runId) => this.cancelWorkflow(runId)));
+  }
+
+  private async cancelWorkflow(runId: string): Promise<void> {
+    try {
+      // Otherwise the workflow of a delayed run may be started after its cancellation, and wait in vain until the run would be due.
+      await this.starting.get(runId);
+      await this.orchestrator.cancelRun(runId);
+    } catch (error) {
+      this.logger.warn({ err: error, run_id: runId }, 'Cancellation did not reach Temporal; the worker has it');
+    }
   }
 }

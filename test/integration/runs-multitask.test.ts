@@ -378,6 +378,19 @@ describeLanguages('double texting and cancelling, of graphs in $language', ({ gr
       await untilIdle(thread);
       expect(await gantry.ledger.of(run.run_id)).toEqual([]);
     });
+
+    it('leaves no workflow that waits in vain, however soon it is cancelled', async () => {
+      const cancelled = Array.from({ length: 10 }, async () => {
+        const thread = await createThread();
+        const { run_id } = await client.runs.create(thread, 'three', { input: {}, afterSeconds: 3600 });
+        await client.runs.cancel(thread, run_id);
+        return run_id;
+      });
+      for (const runId of await Promise.all(cancelled)) {
+        const handle = await gantry.workflowOf(runId);
+        await waitFor('the workflow to end', async () => (await handle.describe()).status.name !== 'RUNNING');
+      }
+    });
   });
 
   it('in Temporal, a run shows its graph, thread and node, and none of its input', async () => {
