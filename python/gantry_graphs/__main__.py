@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import itertools
 import os
 import sys
 import traceback
@@ -15,6 +16,8 @@ from typing import Any
 from .channel import MessageTooLarge, ParentChannel, end_with_parent
 
 _PULSE_SECONDS = 0.1
+# Pulses of a busy process in the time of one of an idle process, whose pulses are most of what it costs.
+_PULSES_OF_IDLE = 5
 # Events that may be in flight to the log before the run waits: a slow database slows the run, not the memory.
 _WINDOW = 2_000
 # Maximum number of characters of events in one message: the reader holds a whole message in memory.
@@ -111,6 +114,10 @@ class GraphProcess:
         self._executions: dict[int, Execution] = {}
         self._asked: set[asyncio.Task[None]] = set()
 
+    @property
+    def is_idle(self) -> bool:
+        return not self._executions and not self._asked
+
     def take(self, message: dict[str, Any]) -> None:
         kind, id = message["type"], message.get("id", 0)
         execution = self._executions.get(id)
@@ -175,7 +182,7 @@ async def serve() -> None:
         return
     gc.freeze()
     gc.enable()
-    pulse = asyncio.create_task(_pulse(channel))
+    pulse = asyncio.create_task(_pulse(channel, process))
     async for message in messages:
         process.take(message)
     pulse.cancel()
@@ -222,11 +229,12 @@ async def _load(channel: ParentChannel, data: dict[str, Any]) -> GraphProcess:
     return GraphProcess(channel, context, calls, requests)
 
 
-async def _pulse(channel: ParentChannel) -> None:
+async def _pulse(channel: ParentChannel, process: GraphProcess) -> None:
     from .memory import resident_mb
 
-    while True:
-        channel.send({"type": "pulse", "residentMb": resident_mb()})
+    for count in itertools.count():
+        if not process.is_idle or count % _PULSES_OF_IDLE == 0:
+            channel.send({"type": "pulse", "residentMb": resident_mb()})
         await asyncio.sleep(_PULSE_SECONDS)
 
 

@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process';
-import { setPriority } from 'node:os';
 import { Logger } from '@nestjs/common';
 import { CorruptMessage, MessageChannel } from './message-channel';
 import { inEncryptionContext } from '../../database/at-rest';
@@ -17,25 +16,22 @@ import {
   type ToProcess,
 } from './protocol';
 import type { TenantId } from '../../database/tenant-id';
-import { writeUserLog } from './sdk-logger';
+import { writeUserLog } from './user-log';
 import { GraphProcessMemory } from './graph-process-memory';
+import { GraphProcessPulse } from './graph-process-pulse';
 import type { GraphRuntime } from './graph-runtime';
 import { GraphsUnavailable } from './graphs-unavailable';
+import { lowerPriority } from './process-priority';
 import type { StoreOperations, StoreQuestion } from './store-operations';
 import type { Confinement } from './user-code-process';
 import { atMost, LATE } from '../../time/at-most';
 
-/** Time without a pulse (there are ten a second) after which user code counts as blocking the process. */
-const SILENCE_MS = 400;
-/**
- * Bytes of a process's events that may wait for the log; beyond them the process has to wait. Far more than a correct process
- * sends before the first ones are acknowledged.
- */
+/** Events that are acknowledged together: the process waits only when many times as many are unacknowledged. */
+const ACKNOWLEDGED_AT_ONCE = 250;
+/** Bytes of a process's events that may wait for the log: beyond them, its next messages are not read. */
 const MAX_UNWRITTEN = 4 * 1024 * 1024;
 /** Characters of a node's name, which goes with heartbeats. */
 const MAX_NODE = 1_000;
-/** Niceness under which a process gets a third of the processor time of one with the usual 0. */
-const LOWER_PRIORITY = 5;
 /** Overhead of an event in this process, in bytes. */
 const EVENT_BYTES = 1024;
 
@@ -66,6 +62,8 @@ interface Execution extends Pick<ExecuteOptions, 'onEvents' | 'onNode'> {
   reject: (error: Error) => void;
   onAccepted: () => void;
   hasBegun?: true;
+  /** Number of events in the log that are not acknowledged yet. */
+  logged: number;
 }
 
 interface Call {
@@ -87,6 +85,7 @@ export class GraphProcess {
   readonly ready: Promise<Record<string, string>>;
   readonly ended: Promise<void>;
   readonly memory = new GraphProcessMemory();
+  private readonly pulse = new GraphProcessPulse();
   private readonly store: StoreOperations;
   private readonly logger = new Logger(GraphProcess.name);
   private readonly userLog = new Logger('Graph');
@@ -99,7 +98,6 @@ export class GraphProcess {
   /** Bytes of events that are not in the log yet. */
   private unwritten = 0;
   private nextId = 1;
-  private lastPulse = Date.now();
   private lastUse = Date.now();
   private loadMs = 0;
   private dead = false;
@@ -114,7 +112,7 @@ export class GraphProcess {
         if (!isFromProcess(message, bytes)) throw new CorruptMessage('a shape that no graph process sends');
         const wasSilent = !this.responsive;
         // Data on the channel doesn't prove it: code that blocks the event loop may write it.
-        if (message.type === 'pulse' || message.type === 'ready') this.lastPulse = Date.now();
+        if (message.type === 'pulse' || message.type === 'ready') this.pulse.beat();
         if (message.type === 'pulse') this.memory.measured(message.residentMb);
         if (message.type === 'accept') this.unanswered.delete(message.id);
         if (wasSilent && this.responsive) onAwake();
@@ -159,13 +157,7 @@ export class GraphProcess {
 
   /** Lets other processes of this machine go first where all processors are busy. */
   lowerPriority(): void {
-    const { pid, exitCode, signalCode } = this.child;
-    if (pid === undefined || exitCode !== null || signalCode !== null) return;
-    try {
-      setPriority(pid, LOWER_PRIORITY);
-    } catch (error) {
-      this.logger.warn({ err: error, pid }, 'The priority of a graph process could not be lowered');
-    }
+    lowerPriority(this.child, this.logger);
   }
 
   /** Runs and calls in flight in this process. */
@@ -179,7 +171,7 @@ export class GraphProcess {
   }
 
   get responsive(): boolean {
-    return !this.dead && this.unanswered.size === 0 && Date.now() - this.lastPulse < SILENCE_MS;
+    return !this.dead && this.unanswered.size === 0 && this.pulse.isRegular(this.load === 0);
   }
 
   /** Time without work, as a multiple of the time that the process took to load the graphs. */
@@ -197,7 +189,7 @@ export class GraphProcess {
     let outcome!: Promise<GraphOutcome>;
     const accepted = new Promise<void>((onAccepted) => {
       outcome = new Promise<GraphOutcome>((resolve, reject) => {
-        this.executions.set(id, { request, resolve, reject, onEvents, onNode, onAccepted });
+        this.executions.set(id, { request, resolve, reject, onEvents, onNode, onAccepted, logged: 0 });
       }).finally(() => {
         signal.removeEventListener('abort', abort);
         handBack.removeEventListener('abort', requestHandBack);
@@ -249,6 +241,7 @@ export class GraphProcess {
 
   private take(): number {
     this.lastUse = Date.now();
+    if (this.load === 0) this.pulse.becameBusy();
     this.nextId += 1;
     return this.nextId;
   }
@@ -329,7 +322,12 @@ export class GraphProcess {
       readOn?.();
     });
     written.then(
-      () => this.send({ type: 'ack', id, count: events.length }),
+      () => {
+        execution.logged += events.length;
+        if (execution.logged < ACKNOWLEDGED_AT_ONCE) return;
+        this.send({ type: 'ack', id, count: execution.logged });
+        execution.logged = 0;
+      },
       (error: Error) => {
         // The log refused the events: this attempt is over, and its graph must stop.
         this.executions.delete(id);

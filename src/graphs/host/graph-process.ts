@@ -32,6 +32,8 @@ import { TypeSchemasCache } from './type-schemas-cache';
 import { userCodeScope, type UserCodeScope } from './user-code-scope';
 
 const PULSE_MS = 100;
+/** Pulses of a busy process in the time of one of an idle process, whose pulses are most of what it costs. */
+const PULSES_OF_IDLE = 5;
 const MIB = 1024 * 1024;
 /** Events that may be in flight to the log before the run waits: a slow database slows the run, not the memory. */
 const WINDOW = 2_000;
@@ -48,7 +50,9 @@ interface Execution {
   resume?: () => void;
 }
 
-type Channel = Pick<ParentChannel<ToProcess, FromProcess>, 'onMessage'> & { send: (message: FromProcess) => void };
+type Channel = Pick<ParentChannel<ToProcess, FromProcess>, 'onMessage' | 'together'> & {
+  send: (message: FromProcess) => void;
+};
 
 const executions = new Map<number, Execution>();
 
@@ -58,7 +62,7 @@ class EventSender {
   private characters = 0;
 
   constructor(
-    private readonly send: Channel['send'],
+    private readonly channel: Channel,
     private readonly id: number,
     private readonly execution: Execution,
   ) {}
@@ -84,12 +88,20 @@ class EventSender {
     });
   }
 
+  /** Sends what has been collected and the node that begins in one write. */
+  nodeBegan(node: string): void {
+    this.channel.together(() => {
+      this.flush();
+      this.channel.send({ type: 'node', id: this.id, node });
+    });
+  }
+
   flush(): void {
     if (this.batch.length === 0) return;
     const events = this.batch;
     this.batch = [];
     this.characters = 0;
-    this.send({ type: 'events', id: this.id, events });
+    this.channel.send({ type: 'events', id: this.id, events });
   }
 }
 
@@ -102,12 +114,13 @@ function consider({ send }: Channel, id: number, request: ExecuteRequest): void 
   send({ type: 'accept', id });
 }
 
-async function execute(context: RunContext, { send }: Channel, id: number, execution: Execution): Promise<void> {
-  const sender = new EventSender(send, id, execution);
+async function execute(context: RunContext, channel: Channel, id: number, execution: Execution): Promise<void> {
+  const { send } = channel;
+  const sender = new EventSender(channel, id, execution);
   const events = runGraph(context, execution.request, {
     signal: execution.abort.signal,
     isHandingBack: () => execution.isHandingBack,
-    onNode: (node) => send({ type: 'node', id, node }),
+    onNode: (node) => sender.nodeBegan(node),
   });
   try {
     let step = await events.next();
@@ -170,7 +183,7 @@ function begin(context: RunContext, channel: Channel, id: number): void {
 
 async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProcess>): Promise<void> {
   const send = (message: FromProcess): void => parent.send(message, data.messageLimitBytes);
-  const channel: Channel = { onMessage: parent.onMessage, send };
+  const channel: Channel = { ...parent, send };
   // An unhandled rejection in user code must not end all runs of the process.
   const stray = (error: unknown): void =>
     send({
@@ -222,6 +235,7 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
     embeddings,
     new TypeSchemasCache(data.configPath, files, data.cacheFolder),
   );
+  let callsInFlight = 0;
   channel.onMessage((message) => {
     switch (message.type) {
       case 'offer':
@@ -240,7 +254,9 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
       case 'store-result':
         return requests.answered(message);
       case 'call':
+        callsInFlight += 1;
         return void inEncryptionContext(contextOf(message.args), () => calls.handle(message.name, message.args))
+          .finally(() => (callsInFlight -= 1))
           .then((value) => send({ type: 'result', id: message.id, value }))
           .catch((error: unknown) =>
             send({
@@ -252,7 +268,13 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
           );
     }
   });
-  setInterval(() => send({ type: 'pulse', residentMb: process.memoryUsage.rss() / MIB }), PULSE_MS);
+  let pulses = 0;
+  setInterval(() => {
+    pulses += 1;
+    const isIdle = executions.size === 0 && callsInFlight === 0;
+    if (isIdle && pulses % PULSES_OF_IDLE !== 0) return;
+    send({ type: 'pulse', residentMb: process.memoryUsage.rss() / MIB });
+  }, PULSE_MS);
   send({ type: 'ready', problems });
   keepCompiledCode();
   returnMemoryOfStart();

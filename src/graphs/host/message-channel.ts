@@ -128,6 +128,16 @@ export class MessageChannel {
     this.socket.once('drain', this.hold());
   }
 
+  /** Writes all messages that `work` sends at once. */
+  together(work: () => void): void {
+    this.socket.cork();
+    try {
+      work();
+    } finally {
+      this.socket.uncork();
+    }
+  }
+
   /** Stops reading until the returned function is called; unread data stays with its sender. */
   hold(): () => void {
     this.holds += 1;

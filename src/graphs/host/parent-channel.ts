@@ -18,6 +18,8 @@ export interface ParentChannel<ToChild, FromChild> {
    * @throws {MessageTooLarge}
    */
   send: (message: FromChild, limit?: number) => void;
+  /** Writes everything that `work` sends to the parent at once. */
+  together: (work: () => void) => void;
   onMessage: (listener: (message: ToChild) => void) => void;
 }
 
@@ -36,6 +38,7 @@ export function connectToParent<Data, ToChild, FromChild>(): Promise<[Data, Pare
         message as Data,
         {
           send: (answer, limit) => messages.send(answer, limit),
+          together: (work) => messages.together(work),
           onMessage: (given) => {
             listener = given;
           },
