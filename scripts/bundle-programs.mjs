@@ -138,6 +138,55 @@ const withoutUnusedParts = {
 };
 
 /**
+ * Packages that most processes never use, in files of their own: the text of a program stays in memory for as long as it runs.
+ * @type {Record<string, string[]>}
+ */
+const APART = {
+  aws: ['@aws-sdk/client-s3', '@aws-sdk/credential-providers'],
+  google: ['google-auth-library'],
+  undici: ['undici'],
+};
+
+/**
+ * Loads such a package from its file when a program first uses it.
+ * @type {import('esbuild').Plugin}
+ */
+const fromTheirFiles = {
+  name: 'from-their-files',
+  setup({ onLoad, onResolve }) {
+    for (const [file, packages] of Object.entries(APART)) {
+      onResolve({ filter: new RegExp(`^(${packages.join('|')})$`) }, ({ path }) => ({
+        path,
+        namespace: 'apart',
+        pluginData: file,
+      }));
+    }
+    onLoad({ filter: /./, namespace: 'apart' }, ({ path, pluginData: file }) => ({
+      contents: `
+        const { join } = require('node:path');
+        module.exports = require(join(programsFolder, ${JSON.stringify(`${file}.js`)}))[${JSON.stringify(path)}];`,
+    }));
+  },
+};
+
+/**
+ * Makes the entries of these files.
+ * @type {import('esbuild').Plugin}
+ */
+const packagesApart = {
+  name: 'packages-apart',
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /^apart:/ }, ({ path }) => ({ path: path.slice('apart:'.length), namespace: 'entry' }));
+    onLoad({ filter: /./, namespace: 'entry' }, ({ path: file }) => ({
+      contents: APART[file]
+        .map((name) => `exports[${JSON.stringify(name)}] = require(${JSON.stringify(name)});`)
+        .join(''),
+      resolveDir: ROOT,
+    }));
+  },
+};
+
+/**
  * Escapes what isn't ASCII: the bundler does it in strings, but leaves regular expressions and comments as they are. V8 takes
  * a file that is ASCII throughout as it is (src/config/compiled-code.ts), and twice the memory for any other.
  * @param {string} code
@@ -151,29 +200,57 @@ function toAscii(code) {
   return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-const { outputFiles } = await build({
-  entryPoints: ENTRIES,
-  outdir: PROGRAMS,
-  bundle: true,
-  write: false,
-  platform: 'node',
-  format: 'cjs',
-  target: 'node24',
-  keepNames: true, // logs, metrics and injection read the names of classes
-  // V8 keeps the text, and where each of its lines ends: a third less to keep and to read. Names stay as they are in stack traces.
-  minifyWhitespace: true,
-  lineLimit: 200,
-  external: OUTSIDE,
-  plugins: [ownFiles, temporal, typeorm, withoutUnusedParts],
-  define: { 'import.meta.url': 'programUrl' },
-  banner: {
-    js: 'const programsFolder = __dirname, programUrl = require("node:url").pathToFileURL(__filename).href;',
-  },
-  logLevel: 'warning',
-});
+/** The bundler's helper that keeps names, as it writes it. */
+const NAMING = 'var __name=(target,value)=>__defProp(target,"name",{value,configurable:true});';
+
+/**
+ * Makes the bundler's helper that keeps names cheap. It is called for every function inside of another one each time that it is made,
+ * and defining a property takes longer than making the function. Functions that have their name keep it without that, and arrow
+ * functions, which nothing asks for their name, stay without one.
+ * @param {string} code
+ */
+function withCheapNames(code) {
+  if (!code.includes(NAMING)) throw new Error('The helper of the bundler that keeps names has changed.');
+  const define = '__defProp(target,"name",{value,configurable:true})';
+  const cheap = `var __name=(target,value)=>target.name===value||!Object.hasOwn(target,"prototype")?target:${define};`;
+  return code.replace(NAMING, cheap);
+}
+
+/**
+ * @param {Record<string, string>} entryPoints
+ * @param {import('esbuild').Plugin[]} plugins
+ */
+async function bundle(entryPoints, plugins) {
+  const { outputFiles } = await build({
+    entryPoints,
+    plugins,
+    outdir: PROGRAMS,
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node24',
+    keepNames: true, // logs, metrics and injection read the names of classes
+    // V8 keeps the text, and where each of its lines ends: a third less to keep and to read. Names stay as they are in stack traces.
+    minifyWhitespace: true,
+    lineLimit: 200,
+    external: OUTSIDE,
+    define: { 'import.meta.url': 'programUrl' },
+    banner: {
+      js: 'const programsFolder = __dirname, programUrl = require("node:url").pathToFileURL(__filename).href;',
+    },
+    logLevel: 'warning',
+  });
+  return outputFiles;
+}
+
+const outputFiles = [
+  ...(await bundle(ENTRIES, [ownFiles, fromTheirFiles, temporal, typeorm, withoutUnusedParts])),
+  ...(await bundle(Object.fromEntries(Object.keys(APART).map((file) => [file, `apart:${file}`])), [packagesApart])),
+];
 await mkdir(PROGRAMS, { recursive: true });
 for (const { path, text } of outputFiles) {
-  const code = toAscii(text);
+  const code = withCheapNames(toAscii(text));
   const checksum = createHash('sha256').update(code).digest('hex');
   await writeFile(path, `// sha256 ${checksum}\n${code}`);
 }

@@ -3,15 +3,21 @@ import { v5 as uuidv5 } from 'uuid';
 import { tailorParts, textPart } from './a2a-content';
 import type { TaskPhase, TaskRow } from './a2a-tasks.repository';
 
-export const STATES: Record<TaskPhase, TaskState> = {
-  submitted: TaskState.TASK_STATE_SUBMITTED,
-  working: TaskState.TASK_STATE_WORKING,
-  'input-required': TaskState.TASK_STATE_INPUT_REQUIRED,
-  completed: TaskState.TASK_STATE_COMPLETED,
-  failed: TaskState.TASK_STATE_FAILED,
-  canceled: TaskState.TASK_STATE_CANCELED,
-  rejected: TaskState.TASK_STATE_REJECTED,
+/** Names instead of values, which would load the library at the start of every process. */
+const STATE_NAMES: Record<TaskPhase, keyof typeof TaskState> = {
+  submitted: 'TASK_STATE_SUBMITTED',
+  working: 'TASK_STATE_WORKING',
+  'input-required': 'TASK_STATE_INPUT_REQUIRED',
+  completed: 'TASK_STATE_COMPLETED',
+  failed: 'TASK_STATE_FAILED',
+  canceled: 'TASK_STATE_CANCELED',
+  rejected: 'TASK_STATE_REJECTED',
 };
+
+export const taskStateOf = (phase: TaskPhase): TaskState => TaskState[STATE_NAMES[phase]];
+
+export const phaseOf = (state: TaskState): TaskPhase | undefined =>
+  (Object.keys(STATE_NAMES) as TaskPhase[]).find((phase) => taskStateOf(phase) === state);
 
 export const isTaskInFlight = ({ state }: TaskRow): boolean => state === 'submitted' || state === 'working';
 export const isTerminal = (row: TaskRow): boolean => !isTaskInFlight(row) && row.state !== 'input-required';
@@ -49,7 +55,7 @@ export function artifactsOf({ artifacts, outputModes }: TaskRow): Artifact[] {
 /** @param question the agent's last question, shown while it waits for the answer */
 export function statusOf(row: TaskRow, question?: Message): TaskStatus {
   return {
-    state: STATES[row.state],
+    state: taskStateOf(row.state),
     message: statusMessage(row, question),
     timestamp: row.statusAt.toISOString(),
   };

@@ -24,8 +24,8 @@ import { ApiError } from '../http/api-error';
 import type { Agent } from './a2a-agents.service';
 import type { A2aPushService } from './a2a-push.service';
 import type { A2aStreamsService } from './a2a-streams.service';
-import { isTerminal, STATES, toReply } from './a2a-task.mapper';
-import type { TaskCursor, TaskFilter, TaskPhase, TaskRow } from './a2a-tasks.repository';
+import { isTerminal, phaseOf, toReply } from './a2a-task.mapper';
+import type { TaskCursor, TaskFilter, TaskRow } from './a2a-tasks.repository';
 import type { A2aTasksService, RunOptions } from './a2a-tasks.service';
 import type { ProtocolVersion } from './a2a-version';
 import { a2aErrors } from './a2a.errors';
@@ -103,7 +103,7 @@ export class AssistantAgent implements A2ARequestHandler {
       const { contextId, status, statusTimestampAfter, historyLength = 0, includeArtifacts = false } = request;
       const pageSize = request.pageSize ?? PAGE_SIZE;
       const after = request.pageToken === '' ? undefined : parseCursor(request.pageToken);
-      const state = (Object.keys(STATES) as TaskPhase[]).find((phase) => STATES[phase] === status);
+      const state = phaseOf(status);
       // The states that no task of a graph can be in.
       if (status !== TaskState.TASK_STATE_UNSPECIFIED && !state)
         return { tasks: [], nextPageToken: '', pageSize, totalSize: 0 };

@@ -2,7 +2,7 @@ import { type Artifact, Role, type StreamResponse, type TaskStatus } from '@a2a-
 import { END_EVENT, type RunEvent } from '../streams/run-event';
 import { isAccepted, partOf, partsOfContent, tailorParts, textOf, textPart } from './a2a-content';
 import { ANSWER_ID, answerArtifact } from './a2a-outcome';
-import { STATES, taskMessage } from './a2a-task.mapper';
+import { taskMessage, taskStateOf } from './a2a-task.mapper';
 import type { TaskRow } from './a2a-tasks.repository';
 
 interface MessagePiece {
@@ -111,7 +111,7 @@ export class TurnEvents {
       parts.length > 0
         ? taskMessage(this.task, Role.ROLE_AGENT, `${runId}/${seq}`, tailorParts(parts, outputModes))
         : undefined;
-    const status: TaskStatus = { state: STATES.working, message, timestamp: undefined };
+    const status: TaskStatus = { state: taskStateOf('working'), message, timestamp: undefined };
     return { payload: { $case: 'statusUpdate', value: { taskId, contextId, status, metadata } } };
   }
 }

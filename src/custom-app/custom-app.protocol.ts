@@ -1,6 +1,6 @@
 /** Messages between the api process and the process of the user's own routes. */
 
-import type { UserLogLine } from '../graphs/host/sdk-logger';
+import type { UserLogLine } from '../graphs/host/user-log';
 
 export interface AppProcessData {
   file: string;

@@ -5,7 +5,7 @@ import { setTimeout as setTimeoutAsPromised } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { ConfigError } from '../config/config-error';
 import { languageOf } from '../config/graph-language';
-import { writeUserLog } from '../graphs/host/sdk-logger';
+import { writeUserLog } from '../graphs/host/user-log';
 import { UserCodeChild } from '../graphs/host/user-code-child';
 import type { Confinement } from '../graphs/host/user-code-process';
 import { programFor, type UserCodeProgram } from '../graphs/host/user-code-program';

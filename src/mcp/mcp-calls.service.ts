@@ -63,7 +63,8 @@ export interface Caller {
 /** A tool call is a run like any other: created by the same service, executed by the workers, reported from its event log. */
 @Injectable()
 export class McpCallsService {
-  readonly states: RequestStateCodec<CallState>;
+  private codec: RequestStateCodec<CallState> | undefined;
+  private readonly stateKey: Buffer;
   private readonly logger = new Logger(McpCallsService.name);
 
   constructor(
@@ -76,11 +77,16 @@ export class McpCallsService {
     private readonly threads: ThreadsService,
     private readonly metrics: McpMetrics,
   ) {
-    this.states = createRequestStateCodec<CallState>({
-      key: deriveKey(config.secrets.key, 'gantry mcp request state'),
+    this.stateKey = deriveKey(config.secrets.key, 'gantry mcp request state');
+  }
+
+  get states(): RequestStateCodec<CallState> {
+    this.codec ??= createRequestStateCodec<CallState>({
+      key: this.stateKey,
       ttlSeconds: WAITING_HOURS * 3600,
       bind: ownerOfCall,
     });
+    return this.codec;
   }
 
   /**

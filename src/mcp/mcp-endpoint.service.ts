@@ -1,6 +1,7 @@
 import { Injectable, Logger, OnModuleDestroy } from '@nestjs/common';
 import {
   createMcpHandler,
+  type McpHttpHandler,
   hostHeaderValidationResponse,
   isInitializeRequest,
   isJSONRPCErrorResponse,
@@ -42,11 +43,8 @@ const RETRY_MS = 1_000;
 @Injectable()
 export class McpEndpoint implements OnModuleDestroy {
   private readonly logger = new Logger(McpEndpoint.name);
-  private readonly modern = createMcpHandler(({ authInfo }) => this.servers.create(callerOf(authInfo), 'modern'), {
-    legacy: 'reject',
-    keepAliveMs: HEARTBEAT_MS,
-    onerror: (error) => this.report(error),
-  });
+  /** Made for the first request, since the library takes memory. */
+  private modern: McpHttpHandler | undefined;
   private readonly sessionKey: Buffer;
   private readonly streamKey: Buffer;
 
@@ -57,14 +55,14 @@ export class McpEndpoint implements OnModuleDestroy {
     private readonly metrics: McpMetrics,
     tools: McpToolsService,
   ) {
-    tools.onChange(() => this.modern.notify.toolsChanged());
+    tools.onChange(() => this.modern?.notify.toolsChanged());
     this.sessionKey = deriveKey(config.secrets.key, 'gantry mcp session');
     this.streamKey = deriveKey(config.secrets.key, 'gantry mcp event');
   }
 
   async onModuleDestroy(): Promise<void> {
     this.servers.close();
-    await this.modern.close();
+    await this.modern?.close();
   }
 
   /** Answers one HTTP request; the body is text, since errors in it are reported in the protocol's terms. */
@@ -84,6 +82,11 @@ export class McpEndpoint implements OnModuleDestroy {
   private async serve(caller: HttpCaller, asked: Request, parsed: unknown): Promise<Response> {
     if (takesUp(asked) || (await isLegacyRequest(asked.clone() as Request, parsed)))
       return this.serveLegacy(caller, asked, parsed);
+    this.modern ??= createMcpHandler(({ authInfo }) => this.servers.create(callerOf(authInfo), 'modern'), {
+      legacy: 'reject',
+      keepAliveMs: HEARTBEAT_MS,
+      onerror: (error) => this.report(error),
+    });
     const response = this.modern.fetch(asked, {
       authInfo: authInfoOf(caller),
       ...(parsed !== undefined && { parsedBody: parsed }),

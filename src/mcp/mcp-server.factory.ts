@@ -2,24 +2,22 @@ import { Injectable } from '@nestjs/common';
 import {
   type McpRequestContext,
   SdkError,
-  Server,
+  type Server,
   SUPPORTED_PROTOCOL_VERSIONS,
-  type Transport,
 } from '@modelcontextprotocol/server';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import type { OpenAnswer } from '../http/open-answer';
 import { McpCallsService } from './mcp-calls.service';
-import { handlerError } from './mcp.errors';
 import type { McpSession, SessionOwner } from './mcp-session';
 import { McpPromptsService } from './mcp-prompts.service';
 import { McpResourcesService } from './mcp-resources.service';
 import { McpSessionBus } from './mcp-session-bus';
 import { McpToolsService } from './mcp-tools.service';
-import { SessionTransport } from './session-transport';
+import { SessionServer } from './session-server';
 import { McpTasksService } from './tasks/mcp-tasks.service';
 import { serveTasks } from './tasks/serve-tasks';
-import { sendTasksPlainly, TASKS_EXTENSION } from './tasks/task-wire';
+import { TASKS_EXTENSION } from './tasks/task-wire';
 
 /** A person answers: the protocol's minute is too short. Kept below what proxies and clients hold a stream open for. */
 const ANSWER_MS = 3_600_000;
@@ -104,39 +102,4 @@ export class McpServerFactory {
 /** Whether the client knows structured results. Without a session its revision is unknown, and it counts as too old. */
 function knowsStructure(session: McpSession | undefined): boolean {
   return session !== undefined && session.protocolVersion >= STRUCTURE_SINCE;
-}
-
-/** Serves one request of a session, if it is part of one. */
-class SessionServer extends Server {
-  constructor(
-    info: ConstructorParameters<typeof Server>[0],
-    options: ConstructorParameters<typeof Server>[1],
-    private readonly serving?: { session: McpSession; bus: McpSessionBus },
-  ) {
-    super(info, options);
-  }
-
-  protected override _wrapHandler(...[method, handler]: Parameters<Server['_wrapHandler']>) {
-    const wrapped = super._wrapHandler(method, handler);
-    return async (...asked: Parameters<typeof wrapped>) => {
-      try {
-        return await wrapped(...asked);
-      } catch (error) {
-        throw handlerError(error);
-      }
-    };
-  }
-
-  override async connect(transport: Transport): Promise<void> {
-    if (!this.serving) {
-      sendTasksPlainly(transport);
-      return super.connect(transport);
-    }
-    const { session, bus } = this.serving;
-    const wrapped = new SessionTransport(transport, session);
-    const unregister = bus.register(session.id, wrapped);
-    this.onclose = unregister;
-    await super.connect(wrapped);
-    wrapped.replayHandshake();
-  }
 }

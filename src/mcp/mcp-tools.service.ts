@@ -47,7 +47,7 @@ export interface AssistantTool {
 @Injectable()
 export class McpToolsService {
   private readonly logger = new Logger(McpToolsService.name);
-  private readonly validators = new AjvJsonSchemaValidator();
+  private validators: AjvJsonSchemaValidator | undefined;
   /** Schemas by graph: they don't change while the process lives. */
   private readonly listeners: (() => void)[] = [];
   /** Graphs that were described without their schemas, since these were being read. */
@@ -184,6 +184,7 @@ export class McpToolsService {
   }
 
   private validatorOf(schema: ObjectSchema): JsonSchemaValidator<unknown> {
+    this.validators ??= new AjvJsonSchemaValidator();
     return this.validators.getValidator(schema as JsonSchemaType);
   }
 }

@@ -6,7 +6,7 @@ import type { TextKind } from '../../item-store/item-store';
 import type { StoreSettings } from '../../config/store-settings';
 import type { EmittedEvents } from '../../streams/run-event';
 import type { GraphSource, OnUnknown } from '../../config/langgraph-json';
-import type { UserLogLine } from './sdk-logger';
+import type { UserLogLine } from './user-log';
 import type { StoreQuestion } from './store-operations';
 
 /** The first message to a graph process. */

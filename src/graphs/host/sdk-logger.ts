@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
-import type { Logger } from '@nestjs/common';
 import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
+import type { UserLogLine, WrittenLevel } from './user-log';
 import { userCodeScope } from './user-code-scope';
 
 /** Symbol under which `getLogger()` of @langchain/langgraph-sdk/logging looks for the server's logger. */
@@ -19,22 +19,12 @@ const LEVELS = {
   debug: 'debug',
   verbose: 'debug',
   silly: 'verbose',
-} as const;
+} as const satisfies Record<string, WrittenLevel>;
 
 type Level = keyof typeof LEVELS;
 
-const WRITTEN_LEVELS = new Set<string>(Object.values(LEVELS));
-
 /** Characters of a line's text, and of its fields as JSON: a state that is logged by mistake must not fill the log. */
 const MAX_CHARACTERS = 256 * 1024;
-
-/** A log line of user code, as sent to the process that writes it. */
-export interface UserLogLine {
-  type: 'log';
-  level: (typeof LEVELS)[Level];
-  message: string;
-  fields: Record<string, unknown>;
-}
 
 /**
  * Provides the logger for `getLogger()` of any copy of the SDK in the project. To be called before user code is loaded: modules
@@ -42,12 +32,6 @@ export interface UserLogLine {
  */
 export function registerSdkLogger(send: (line: UserLogLine) => void): void {
   (globalThis as Record<symbol, unknown>)[SDK_LOGGER] = loggerWith({}, send);
-}
-
-/** Writes a line into the log of the process, as one of user code. */
-export function writeUserLog(logger: Logger, { level, message, fields }: UserLogLine): void {
-  // User code may forge messages on the channel of its process.
-  logger[WRITTEN_LEVELS.has(level) ? level : 'log'](fields, message);
 }
 
 interface SdkLogger extends Record<Level, (...args: unknown[]) => SdkLogger> {

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { ConfigError } from '../../config/config-error';
 import { atMost, LATE } from '../../time/at-most';
-import { type UserLogLine, writeUserLog } from './sdk-logger';
+import { type UserLogLine, writeUserLog } from './user-log';
 import { UserCodeChild } from './user-code-child';
 import type { Confinement } from './user-code-process';
 import type { UserCodeProgram } from './user-code-program';

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { Injectable, Logger, OnApplicationShutdown } from '@nestjs/common';
 import type { TenantId } from '../../auth/tenant';
 import { AppConfig } from '../../config/config';
+import type { ObjectStoreSettings } from '../../config/settings/traces';
 import type { Content, ObjectStore } from '../../storage/object-store';
 import { openOwnBucket } from '../../storage/own-bucket';
 import { traceErrors } from '../trace.errors';
@@ -17,15 +18,17 @@ export const MAX_DELETED = 1_000;
 @Injectable()
 export class AttachmentStore implements OnApplicationShutdown {
   private readonly logger = new Logger(AttachmentStore.name);
-  private readonly store: ObjectStore | undefined;
+  private readonly settings: ObjectStoreSettings | undefined;
+  /** Opened for the first attachment: the library for it takes 10 MB, which most deployments never need. */
+  private store: ObjectStore | undefined;
 
-  constructor({ traces: { objectStore: settings } }: AppConfig) {
-    this.store = settings && openOwnBucket(settings, PATIENCE);
+  constructor({ traces }: AppConfig) {
+    this.settings = traces.objectStore;
   }
 
   /** Whether there is a bucket; without one attachments stay in Postgres. */
   get isConfigured(): boolean {
-    return this.store !== undefined;
+    return this.settings !== undefined;
   }
 
   /**
@@ -82,7 +85,7 @@ export class AttachmentStore implements OnApplicationShutdown {
 
   /** @throws {ApiError} 503 when rows name objects and no store is configured (any more). */
   private connection(): ObjectStore {
-    if (!this.store) throw traceErrors.attachmentStoreUnavailable();
-    return this.store;
+    if (!this.settings) throw traceErrors.attachmentStoreUnavailable();
+    return (this.store ??= openOwnBucket(this.settings, PATIENCE));
   }
 }
