@@ -46,8 +46,8 @@ export async function startTemporal({ home, supervisor, installed, signal }, opt
  * @param {{ port: number, bucket: string, region: string, accessKeyId: string, secretAccessKey: string }} options
  * @returns {Promise<import('./s3.mjs').S3Endpoint>}
  */
-export async function startS3({ home, supervisor, installed, signal }, options) {
-  const [binary] = await Promise.all([findS3Gateway(signal), installed]);
+export async function startS3({ home, supervisor, signal }, options) {
+  const binary = await findS3Gateway(signal);
   const { part, s3 } = s3Part({ home, binary, ...options });
   await supervisor.start(part);
   say('s3', `serves bucket ${s3.bucket} on ${s3.endpoint}`);

@@ -30,8 +30,12 @@ const SERVER_SETTINGS = {
   random_page_cost: '1.1',
   // The queries are short: compiling them costs more than it saves.
   jit: 'off',
-  // A query over many day partitions locks each of them and its indexes.
-  max_locks_per_transaction: '256',
+  // A query over many day partitions locks each of them and its indexes. The table of locks has this many for each of the
+  // connections, and any of them may use all of it; half of it is in memory from the start.
+  max_locks_per_transaction: '128',
+  // Each of these processes takes memory: reads are short, and nothing replicates.
+  io_method: 'sync',
+  max_logical_replication_workers: '0',
   log_checkpoints: 'off',
   // Values belong to the rows and not into the log: no statement, no parameter, no detail that repeats a row.
   log_min_error_statement: 'panic',

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const STARTUP_MS = 30_000;
+/** No bucket can have this name. */
+const HEALTH = '/-/health';
 
 /**
  * @typedef {{ endpoint: string, bucket: string, region: string, access_key_id: string | null,
@@ -17,7 +19,7 @@ const STARTUP_MS = 30_000;
  */
 export function s3Part({ home, binary, port, bucket, region, accessKeyId, secretAccessKey }) {
   const directory = join(home, 's3');
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  mkdirSync(join(directory, bucket), { recursive: true, mode: 0o700 });
   const s3 = {
     endpoint: `http://127.0.0.1:${port}`,
     bucket,
@@ -33,6 +35,7 @@ export function s3Part({ home, binary, port, bucket, region, accessKeyId, secret
       args: [
         `--port=127.0.0.1:${port}`,
         `--region=${region}`,
+        `--health=${HEALTH}`,
         '--virtual-domain=localhost', // a bucket is also at <bucket>.localhost
         ...['--keep-alive', '--quiet', 'posix', directory],
       ],
@@ -41,45 +44,25 @@ export function s3Part({ home, binary, port, bucket, region, accessKeyId, secret
       env: { ...process.env, ROOT_ACCESS_KEY: accessKeyId, ROOT_SECRET_KEY: secretAccessKey },
       stopSignal: 'SIGTERM',
       stopGraceMs: 10_000,
-      ready: (child) => untilBucketServed(s3, child),
+      ready: (child) => untilHealthy(s3.endpoint, child),
     },
   };
 }
 
 /**
- * @param {S3Endpoint} s3
+ * Asks without credentials, and without the library for S3, which would stay in the memory of the supervisor.
+ * @param {string} endpoint
  * @param {import('./process.mjs').RunningPart} child
  */
-async function untilBucketServed(s3, child) {
-  // Hides a warning about future Node versions, which the user of this command can't act on.
-  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
-  const { CreateBucketCommand, HeadBucketCommand, S3Client } = await import('@aws-sdk/client-s3');
-  const client = new S3Client({
-    endpoint: s3.endpoint,
-    region: s3.region,
-    credentials: { accessKeyId: s3.access_key_id ?? '', secretAccessKey: s3.secret_access_key ?? '' },
-    forcePathStyle: true,
-    maxAttempts: 1,
-  });
+async function untilHealthy(endpoint, child) {
   const deadline = Date.now() + STARTUP_MS;
-  try {
-    while (!child.exit) {
-      try {
-        await client.send(new HeadBucketCommand({ Bucket: s3.bucket }));
-        return;
-      } catch (error) {
-        const isServed = error.$metadata?.httpStatusCode !== undefined;
-        if (error.$metadata?.httpStatusCode === 404) {
-          await client.send(new CreateBucketCommand({ Bucket: s3.bucket }));
-          return;
-        }
-        if (isServed || Date.now() > deadline) {
-          throw new Error(`does not serve bucket ${s3.bucket} (${error.name}: ${error.message})`, { cause: error });
-        }
-        await sleep(50);
-      }
-    }
-  } finally {
-    client.destroy();
+  while (!child.exit) {
+    const status = await fetch(`${endpoint}${HEALTH}`).then(
+      (answer) => answer.status,
+      () => undefined,
+    );
+    if (status === 200) return;
+    if (status !== undefined || Date.now() > deadline) throw new Error(`is not healthy: ${status ?? 'no answer'}`);
+    await sleep(50);
   }
 }

@@ -158,6 +158,14 @@ export function readSettings(env = process.env, cwd = process.cwd()) {
     problems.push(`TEMPORAL_ADDRESS=${temporalAddress} is not of the form host:port, such as 127.0.0.1:7233.`);
   }
 
+  const s3Bucket = env.GANTRY_S3_BUCKET || 'gantry';
+  // The embedded gateway serves the folder with that name.
+  if (!env.GANTRY_S3_ENDPOINT && !/^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/.test(s3Bucket)) {
+    problems.push(
+      `GANTRY_S3_BUCKET=${s3Bucket} is not the name of a bucket: 3 to 63 lower-case letters, digits, dots and hyphens.`,
+    );
+  }
+
   const settings = {
     host,
     auth: auth ?? 'on',
@@ -175,7 +183,7 @@ export function readSettings(env = process.env, cwd = process.cwd()) {
     temporalPort: port('GANTRY_TEMPORAL_PORT'),
     temporalUiPort: port('GANTRY_TEMPORAL_UI_PORT'),
     s3Endpoint: url('GANTRY_S3_ENDPOINT', ['http:', 'https:']),
-    s3Bucket: env.GANTRY_S3_BUCKET || 'gantry',
+    s3Bucket,
     s3Region: env.GANTRY_S3_REGION || 'us-east-1',
     s3AccessKeyId: env.GANTRY_S3_ACCESS_KEY_ID || null,
     s3SecretAccessKey: env.GANTRY_S3_SECRET_ACCESS_KEY || null,

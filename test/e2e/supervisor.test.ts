@@ -175,9 +175,10 @@ describe('the supervisor', () => {
   });
 
   it('lists every mistake in its settings, and the settings that exist', async () => {
-    const wrong = await runScript('start', { GANTRY_HOME: gantry.home, GANTRY_PORT: 'many', GANTRY_AUTH: 'perhaps' });
+    const mistakes = { GANTRY_PORT: 'many', GANTRY_AUTH: 'perhaps', GANTRY_S3_BUCKET: '../elsewhere' };
+    const wrong = await runScript('start', { GANTRY_HOME: gantry.home, ...mistakes });
     expect(wrong.code).toBe(2);
-    for (const name of ['GANTRY_PORT', 'GANTRY_AUTH']) expect(wrong.printed).toContain(name);
+    for (const name of Object.keys(mistakes)) expect(wrong.printed).toContain(name);
     const help = await runScript('start', {}, '--help');
     expect(help.code).toBe(0);
     for (const name of ['GANTRY_HOME', 'DATABASE_URL', 'TEMPORAL_ADDRESS', 'GANTRY_S3_ENDPOINT']) {
