@@ -4,7 +4,8 @@
 //   --changed[=<branch>]   only what the changes since the branch [main] touch (services/changed-tests.mjs has the rules)
 //   --full                 faults, fuzzing and chaos in their full amount, and test/nightly: `npm run chaos`
 //   --record-durations     writes to test/durations.json, by which files are ordered, and prints: each file's wall time, its
-//                          processor time (of jest, and of the processes that it started) and the processes of Gantry
+//                          processor time (of jest, and of the processes that it started) and the processes of Gantry; and the
+//                          processor time of the services
 //   --repeat=<number>      runs everything this many times with one start of the services, each time with a seed of its own and
 //                          without second tries, and names at the end what failed, how often and with which seeds
 //   --seed=<number>        of all that tests make up [at random]; also GANTRY_TEST_SEED. A run that fails prints it.
@@ -38,6 +39,7 @@ import { readJson } from './services/json-file.mjs';
 import { endGroupOnDeath } from './services/leftovers.mjs';
 import { cacheDir, ROOT } from './services/paths.mjs';
 import { abortedWhenAskedToEnd } from './services/process.mjs';
+import { processorSecondsOf } from './services/processor-time.mjs';
 import { say } from './services/progress.mjs';
 import { findPython } from './services/python.mjs';
 import { Supervisor } from './services/supervisor.mjs';
@@ -219,8 +221,9 @@ const DURATIONS = join(ROOT, 'test', 'durations.json');
 /**
  * Writes the durations of the files that ran, and prints where the processor time went.
  * @param {string} path of the measurements
+ * @param {Record<string, number>} services process ids of those that this run has started
  */
-function recordDurations(path) {
+function recordDurations(path, services) {
   const lines = readFileSync(path, 'utf8').trim().split('\n');
   // The first run of a failed file counts, not its second.
   const byFile = new Map(lines.reverse().map((line) => [JSON.parse(line).file, JSON.parse(line)]));
@@ -233,7 +236,10 @@ function recordDurations(path) {
     .map(({ file, wall }) => /** @type {[string, number]} */ ([file, Math.round(wall)]));
   const sorted = [...known, ...long].sort(([a], [b]) => (a < b ? -1 : 1));
   writeFileSync(DURATIONS, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
-  process.stdout.write(`\n${processorTimes(measured)}\n`);
+  const ofServices = Object.entries(services).map(
+    ([name, pid]) => /** @type {[string, number | undefined]} */ ([name, processorSecondsOf(pid)]),
+  );
+  process.stdout.write(`\n${processorTimes(measured, ofServices)}\n`);
 }
 
 /** @param {AbortSignal} signal */
@@ -268,7 +274,7 @@ async function main(signal) {
     }
     const runSeed = seed ?? drawSeed();
     const outcome = await runTests(home, [`--seed=${runSeed}`, ...jestArgs, ...chosen], env, signal);
-    if (recordsDurations) recordDurations(measurements);
+    if (recordsDurations) recordDurations(measurements, supervisor.pids());
     return { ...outcome, seed: runSeed };
   } finally {
     giveUp.abort();

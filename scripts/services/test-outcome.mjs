@@ -84,8 +84,9 @@ export function failuresByName(rounds) {
 /**
  * A table of where the processor time of a run went, the most expensive files first.
  * @param {{ file: string, wall: number, own: number, children: number, processes: number }[]} measured seconds by file
+ * @param {[name: string, seconds: number | undefined][]} services those of the services; undefined where they can't be measured
  */
-export function processorTimes(measured) {
+export function processorTimes(measured, services) {
   const files = [...measured].sort((a, b) => b.own + b.children - (a.own + a.children));
   const sum = (/** @type {'wall' | 'own' | 'children' | 'processes'} */ key) =>
     files.reduce((total, file) => total + file[key], 0);
@@ -104,5 +105,6 @@ export function processorTimes(measured) {
     ...[all, ...files].map(({ file, wall, own, children, processes }) =>
       row(file, wall.toFixed(1), own.toFixed(1), children.toFixed(1), processes),
     ),
+    ...services.map(([name, seconds]) => `${seconds?.toFixed(1) ?? '?'} seconds of processors in ${name}`),
   ].join('\n');
 }
