@@ -209,15 +209,18 @@ const aegra = (python) => ({
     ),
 });
 
-/** @param {number} processes @returns {Server} */
-const bare = (processes) => ({
-  name: `bare LangGraph, ${processes}`,
-  about: `LangGraph and its PostgresSaver behind plain HTTP, ${processes} process${processes > 1 ? 'es' : ''}, Postgres with fsync`,
+/** @param {number} processes @param {boolean} [records] runs and events @returns {Server} */
+const bare = (processes, records = false) => ({
+  name: `bare LangGraph, ${processes}${records ? ', with records' : ''}`,
+  about:
+    `LangGraph and its PostgresSaver behind plain HTTP, ${processes} process${processes > 1 ? 'es' : ''}, ` +
+    `Postgres with fsync${records ? ', runs and events stored' : ''}`,
   serve: (work) =>
     withFolder((cwd) =>
       withPostgres(async (url) => {
         const port = await freePort(HOST);
-        const env = { DATABASE_URL: url, PORT: String(port), PROCESSES: String(processes) };
+        const shape = { PROCESSES: String(processes), RECORDS: records ? 'on' : 'off' };
+        const env = { DATABASE_URL: url, PORT: String(port), ...shape };
         const server = { command: process.execPath, args: [join(import.meta.dirname, 'peers', 'bare.mjs')], cwd, port };
         await withProgram({ ...server, health: '/ok', env }, work);
       }),
@@ -297,6 +300,7 @@ const {
 const servers = {
   bare: bare(1),
   'bare-2': bare(2),
+  'bare-2-records': bare(2, true),
   gantry,
   'gantry-python': gantryPython,
   langgraph: langgraphPython ? langgraphDev(langgraphPython) : undefined,

@@ -1,7 +1,10 @@
 // What LangGraph alone allows when it serves the routes that the bench uses: no record of runs, no queue, no log of events, no limits, and
 // nothing survives but LangGraph's own checkpoints (PostgresSaver) and rows of threads. A server that promises more can't be faster
 // than this one with the same libraries, so its figures show which targets this machine allows at all.
-//   DATABASE_URL=… PORT=… PROCESSES=2 node test/bench/peers/bare.mjs
+//
+// With RECORDS=on it also stores each run before it begins and when it ends, with its result, and events before they are sent: the least
+// that a server needs to lose nothing that it has shown to anyone, still without a queue, fencing, limits and several workers.
+//   DATABASE_URL=… PORT=… PROCESSES=2 RECORDS=on node test/bench/peers/bare.mjs
 import cluster from 'node:cluster';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -11,7 +14,8 @@ import { graph as pipeline } from '../../../examples/graphs/pipeline.ts';
 import { graph as loop } from '../graphs/loop.ts';
 import { chat, graph as tokens } from '../graphs/tokens.ts';
 
-const { DATABASE_URL, PORT, PROCESSES = '1' } = process.env;
+const { DATABASE_URL, PORT, PROCESSES = '1', RECORDS } = process.env;
+const isRecording = RECORDS === 'on';
 const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 16 });
 const saver = new PostgresSaver(pool);
 /** @type {Record<string, any>} */
@@ -19,6 +23,10 @@ const STATELESS = { loop, pipeline, tokens, chat };
 const DURABLE = Object.fromEntries(
   Object.entries(STATELESS).map(([id, graph]) => [id, Object.assign(Object.create(graph), { checkpointer: saver })]),
 );
+/** Statements of a server that records its runs. */
+const BEGIN = 'INSERT INTO bare_runs (run_id, thread_id, kwargs) VALUES ($1, $2, $3)';
+const LOG = 'INSERT INTO bare_segments (run_id, first, frames) VALUES ($1, $2, $3)';
+const END = 'UPDATE bare_runs SET status = $2, output = $3 WHERE run_id = $1';
 const STREAM_MODES = { values: 'values', 'messages-tuple': 'messages' };
 
 /** @param {import('node:http').IncomingMessage} request */
@@ -32,6 +40,52 @@ async function bodyOf(request) {
 function prepare(thread_id, { assistant_id, config }) {
   const graph = (thread_id ? DURABLE : STATELESS)[assistant_id];
   return [graph, { recursionLimit: config?.recursion_limit ?? 25, configurable: { thread_id } }];
+}
+
+/** @param {string} text @param {unknown[]} values */
+const store = (text, values) => pool.query({ name: text, text, values });
+
+/**
+ * Stores a run before `work` and its result after that.
+ * @template T
+ * @param {string | undefined} thread @param {unknown} body @param {(id: string) => Promise<T>} work
+ */
+async function recorded(thread, body, work) {
+  const id = randomUUID();
+  if (!isRecording) return work(id);
+  await store(BEGIN, [id, thread ?? null, JSON.stringify(body)]);
+  const result = await work(id);
+  await store(END, [id, 'success', JSON.stringify(result ?? null)]);
+  return result;
+}
+
+/**
+ * Sends frames in their order. Where events are stored, one statement stores all that came while the one before was under way.
+ * @param {string} run @param {import('node:http').ServerResponse} response
+ */
+function frameSender(run, response) {
+  let count = 0;
+  let waiting = '';
+  /** @type {Promise<void> | undefined} */
+  let writing;
+  async function write() {
+    while (waiting !== '') {
+      const frames = waiting;
+      waiting = '';
+      await store(LOG, [run, count, frames]);
+      response.write(frames);
+    }
+    writing = undefined;
+  }
+  return {
+    send: (/** @type {string} */ frame) => {
+      count += 1;
+      if (!isRecording) return response.write(frame);
+      waiting += frame;
+      return (writing ??= new Promise((resolve) => setImmediate(resolve)).then(write));
+    },
+    sent: () => writing,
+  };
 }
 
 /** @type {[string, RegExp, (match: RegExpExecArray, body: any, response: import('node:http').ServerResponse) => Promise<unknown>][]} */
@@ -54,7 +108,7 @@ const ROUTES = [
     /^(?:\/threads\/([^/]+))?\/runs\/wait$/,
     async ([, thread], body) => {
       const [graph, config] = prepare(thread, body);
-      return graph.invoke(body.input, config);
+      return recorded(thread, body, () => graph.invoke(body.input, config));
     },
   ],
   [
@@ -64,8 +118,12 @@ const ROUTES = [
       const [graph, config] = prepare(thread, body);
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const mode = /** @type {'values' | 'messages-tuple'} */ (body.stream_mode);
-      for await (const chunk of await graph.stream(body.input, { ...config, streamMode: STREAM_MODES[mode] }))
-        response.write(`event: ${mode === 'values' ? mode : 'messages'}\ndata: ${JSON.stringify(chunk)}\n\n`);
+      await recorded(thread, body, async (run) => {
+        const frames = frameSender(run, response);
+        for await (const chunk of await graph.stream(body.input, { ...config, streamMode: STREAM_MODES[mode] }))
+          void frames.send(`event: ${mode === 'values' ? mode : 'messages'}\ndata: ${JSON.stringify(chunk)}\n\n`);
+        await frames.sent();
+      });
       response.end();
       return undefined;
     },
@@ -109,6 +167,10 @@ async function serve() {
 if (cluster.isPrimary) {
   await saver.setup();
   await pool.query('CREATE TABLE bare_threads (thread_id uuid PRIMARY KEY, created_at timestamptz DEFAULT now())');
+  await pool.query(
+    'CREATE TABLE bare_runs (run_id uuid PRIMARY KEY, thread_id uuid, status text, kwargs jsonb, output jsonb)',
+  );
+  await pool.query('CREATE TABLE bare_segments (run_id uuid, first int, frames text, PRIMARY KEY (run_id, first))');
   await pool.end();
   for (let index = 0; index < Number(PROCESSES); index++) cluster.fork();
 } else {
