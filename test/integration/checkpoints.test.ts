@@ -172,6 +172,69 @@ describe('the checkpoints of a run', () => {
     ]);
   });
 
+  const NESTED = 'in a nested graph that is called without the callbacks of the run';
+  it.each(['in the graph itself', NESTED])('hold a node back until they are committed, %s', async (where) => {
+    const threadId = uuidv7();
+    const begun: string[] = [];
+    const other = await pool.connect();
+    const steps = new StateGraph(State)
+      .addNode('one', async () => {
+        // The checkpoint after this node can't be written before the other transaction ends.
+        await other.query(`BEGIN; LOCK TABLE ${CHECKPOINT_SCHEMA}.checkpoints IN SHARE MODE`);
+        return { done: ['one'] };
+      })
+      .addNode('two', () => {
+        begun.push('two');
+        return { done: ['two'] };
+      })
+      .addEdge(START, 'one')
+      .addEdge('one', 'two')
+      .compile();
+    const around = new StateGraph(State)
+      .addNode('nested', (_: unknown, { configurable }) => steps.invoke({}, { configurable, callbacks: [] }))
+      .addEdge(START, 'nested')
+      .compile();
+    const running = run(threadId, where === NESTED ? around : steps);
+    try {
+      await waitFor('the checkpoint to wait for the lock', async () => {
+        const { rowCount } = await pool.query(
+          `SELECT FROM pg_locks WHERE NOT granted AND relation = '${CHECKPOINT_SCHEMA}.checkpoints'::regclass`,
+        );
+        return rowCount === 1;
+      });
+      // Everything that does not wait for the database continues meanwhile.
+      for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      expect(begun).toEqual([]);
+      await other.query('COMMIT');
+    } finally {
+      other.release(true);
+    }
+    const { outcome } = await running;
+    expect(outcome).toMatchObject({ status: 'success', state: { values: JSON.stringify({ done: ['one', 'two'] }) } });
+    expect(begun).toEqual(['two']);
+  });
+
+  it('end the attempt when they could not be written, before the next node begins', async () => {
+    const threadId = uuidv7();
+    const begun: string[] = [];
+    const graph = new StateGraph(State)
+      .addNode('one', async () => {
+        await pool.query(`UPDATE runs SET attempt = 2 WHERE thread_id = $1`, [threadId]);
+        return { done: ['one'] };
+      })
+      .addNode('two', () => {
+        begun.push('two');
+        return {};
+      })
+      .addEdge(START, 'one')
+      .addEdge('one', 'two')
+      .compile();
+    // Nothing is emitted between the two nodes.
+    await expect(run(threadId, graph, {}, 'custom')).rejects.toThrow('has lost the run');
+    expect(begun).toEqual([]);
+    expect((await written(threadId)).map(({ step }) => step)).toEqual([-1, 0]);
+  });
+
   it('are written with the results of their steps: a statement for each step', async () => {
     const threadId = uuidv7();
     const statements = jest.spyOn(TenantConnections.prototype, 'query');
