@@ -3,6 +3,7 @@
 import './services/runtime.mjs';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { ROOT } from './services/paths.mjs';
@@ -147,6 +148,9 @@ const APART = {
   undici: ['undici'],
 };
 
+/** @param {string} folder @param {string} name */
+const resolvedFrom = (folder, name) => createRequire(join(folder, 'file.js')).resolve(name);
+
 /**
  * Loads such a package from its file when a program first uses it.
  * @type {import('esbuild').Plugin}
@@ -155,11 +159,12 @@ const fromTheirFiles = {
   name: 'from-their-files',
   setup({ onLoad, onResolve }) {
     for (const [file, packages] of Object.entries(APART)) {
-      onResolve({ filter: new RegExp(`^(${packages.join('|')})$`) }, ({ path }) => ({
-        path,
-        namespace: 'apart',
-        pluginData: file,
-      }));
+      onResolve({ filter: new RegExp(`^(${packages.join('|')})$`) }, ({ path, resolveDir }) =>
+        // A package may depend on a version of its own.
+        resolvedFrom(resolveDir, path) === resolvedFrom(ROOT, path)
+          ? { path, namespace: 'apart', pluginData: file }
+          : undefined,
+      );
     }
     onLoad({ filter: /./, namespace: 'apart' }, ({ path, pluginData: file }) => ({
       contents: `
@@ -212,7 +217,7 @@ const NAMING = 'var __name=(target,value)=>__defProp(target,"name",{value,config
 function withCheapNames(code) {
   if (!code.includes(NAMING)) throw new Error('The helper of the bundler that keeps names has changed.');
   const define = '__defProp(target,"name",{value,configurable:true})';
-  const cheap = `var __name=(target,value)=>target.name===value||!Object.hasOwn(target,"prototype")?target:${define};`;
+  const cheap = `var __name=(target,value)=>Object.hasOwn(target,"prototype")&&target.name!==value?${define}:target;`;
   return code.replace(NAMING, cheap);
 }
 

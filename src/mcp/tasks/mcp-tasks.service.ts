@@ -126,6 +126,8 @@ export class McpTasksService {
       // The graph may ask at this moment: the task then waits, and is cancelled as one that waits.
       await this.streams.awaitEnd(caller.tenantId, standing.run, patience);
     }
+    // The run has not ended yet, and may still ask: as the protocol says, the task stays cancelled however it ends.
+    await this.tasks.cancelTask(caller.tenantId, taskId, false);
   }
 
   private async cancelRun(tenantId: TenantId, { runId, threadId }: RunEntity): Promise<void> {
