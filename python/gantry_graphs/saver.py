@@ -7,7 +7,7 @@ src/graphs/host/run-checkpoint-saver.ts.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -163,7 +163,7 @@ class CheckpointSaver(AsyncPostgresSaver):
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
         rows = await asyncio.to_thread(self._checkpoint_rows, config, checkpoint, metadata, new_versions)
         configurable = config["configurable"]
-        await self._insert(_KEEPS, configurable["thread_id"], rows)
+        await self._store(_KEEPS, configurable["thread_id"], rows)
         return {
             "configurable": {
                 "thread_id": configurable["thread_id"],
@@ -177,7 +177,7 @@ class CheckpointSaver(AsyncPostgresSaver):
             return
         rows = await asyncio.to_thread(self._write_rows, config, writes, task_id, task_path)
         replaces = all(channel in WRITES_IDX_MAP for channel, _ in writes)
-        await self._insert(_REPLACES if replaces else _KEEPS, config["configurable"]["thread_id"], rows)
+        await self._store(_REPLACES if replaces else _KEEPS, config["configurable"]["thread_id"], rows)
 
     def _metadata(self, metadata: Any) -> dict[str, Any]:
         """The metadata of a checkpoint. The library would add all of the `configurable`, headers and keys included."""
@@ -187,7 +187,7 @@ class CheckpointSaver(AsyncPostgresSaver):
         """The SQL condition under which a write counts."""
         return "true", {}
 
-    async def _insert(self, on_known: str, thread_id: str, rows: Rows) -> bool:
+    async def _store(self, on_known: str, thread_id: str, rows: Rows) -> bool:
         if self._connections.cipher:
             rows = await _sealed(self._connections.cipher, rows)
         condition, parameters = self._condition()
@@ -253,6 +253,21 @@ class CheckpointSaver(AsyncPostgresSaver):
         return {**config, "configurable": {**config["configurable"], "thread_id": thread_id}}
 
 
+# Longer than the library takes from the end of a step's last task to its checkpoint.
+_DEFERRED_SECONDS = 0.005
+
+
+class _Deferred:
+    """Rows that are stored with the next checkpoint, or alone when none follows soon."""
+
+    def __init__(self, thread_id: str, timer: asyncio.TimerHandle) -> None:
+        self.thread_id = thread_id
+        self.timer = timer
+        self.parts: list[asyncio.Future[Rows]] = []
+        # Done when they are being written.
+        self.taken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+
 class RunCheckpointSaver(CheckpointSaver):
     """The saver of one attempt of a run."""
 
@@ -270,6 +285,9 @@ class RunCheckpointSaver(CheckpointSaver):
         self._run_metadata = run_metadata
         self._is_handing_back = is_handing_back
         self._open: set[asyncio.Future[None]] = set()
+        self._deferred: _Deferred | None = None
+        # Error of deferred rows, whose writing no caller may have awaited: it fails every later write.
+        self._failure: BaseException | None = None
 
     async def written(self) -> None:
         """Returns when all writes so far are committed: only then may they be emitted.
@@ -279,19 +297,52 @@ class RunCheckpointSaver(CheckpointSaver):
         """
         for _ in range(3):
             await asyncio.sleep(0)
-        while self._open:
-            await asyncio.wait(set(self._open))
+        while self._deferred or self._open:
+            await asyncio.wait({self._deferred.taken} if self._deferred else set(self._open))
+        self._check()
+
+    async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
+        await self._write_rest()
+        return await super().aget_tuple(config)
+
+    async def alist(self, config: Any, **options: Any) -> AsyncIterator[CheckpointTuple]:
+        await self._write_rest()
+        async for found in super().alist(config, **options):
+            yield found
+
+    async def aget_delta_channel_history(self, *, config: Any, channels: Sequence[str]) -> Mapping[str, Any]:
+        await self._write_rest()
+        return await super().aget_delta_channel_history(config=config, channels=channels)
 
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
-        with self._tracked():
-            stored = await super().aput(config, checkpoint, metadata, new_versions)
+        rows = _computed(self._checkpoint_rows, config, checkpoint, metadata, new_versions)
+        configurable = config["configurable"]
+        await self._write(configurable["thread_id"], rows)
+        namespace = configurable.get("checkpoint_ns", "")
         if self._is_handing_back():
-            raise HandedBack(in_doubt=config["configurable"].get("checkpoint_ns", "") != "")
-        return stored
+            raise HandedBack(in_doubt=namespace != "")
+        return {
+            "configurable": {
+                "thread_id": configurable["thread_id"],
+                "checkpoint_ns": namespace,
+                "checkpoint_id": checkpoint["id"],
+            }
+        }
 
     async def aput_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
-        with self._tracked():
-            await super().aput_writes(config, writes, task_id, task_path)
+        """Stores the result of a task, where possible together with the checkpoint of its step.
+
+        The library asks for that checkpoint as soon as the last task of the step has ended.
+        """
+        if not writes:
+            return
+        rows = _computed(self._write_rows, config, writes, task_id, task_path)
+        thread_id = config["configurable"]["thread_id"]
+        if all(channel in WRITES_IDX_MAP for channel, _ in writes):
+            await self._write_deferred()
+            await self._track(self._insert(_REPLACES, thread_id, [rows]))
+        else:
+            self._defer(thread_id, rows)
 
     def _metadata(self, metadata: Any) -> dict[str, Any]:
         return {**self._run_metadata, **metadata}
@@ -302,28 +353,69 @@ class RunCheckpointSaver(CheckpointSaver):
             {"run": self._fence.run_id, "attempt": self._fence.attempt},
         )
 
-    async def _insert(self, on_known: str, thread_id: str, rows: Rows) -> bool:
-        if not await super()._insert(on_known, thread_id, rows):
+    def _check(self) -> None:
+        if self._failure:
+            raise self._failure
+
+    def _defer(self, thread_id: str, rows: asyncio.Future[Rows]) -> None:
+        self._check()
+        if self._deferred is None:
+            timer = asyncio.get_running_loop().call_later(_DEFERRED_SECONDS, self._write_late)
+            self._deferred = _Deferred(thread_id, timer)
+        self._deferred.parts.append(rows)
+
+    def _write_late(self) -> None:
+        # Its failure fails whatever is written next.
+        asyncio.ensure_future(self._write_deferred()).add_done_callback(lambda late: late.cancelled() or late.exception())
+
+    async def _write_deferred(self) -> None:
+        if self._deferred:
+            await self._write(self._deferred.thread_id)
+
+    async def _write_rest(self) -> None:
+        """Returns when nothing is left to be written that a read would miss."""
+        await self._write_deferred()
+        while self._open:
+            await asyncio.wait(set(self._open))
+
+    async def _write(self, thread_id: str, *rows: asyncio.Future[Rows]) -> None:
+        """Writes the deferred rows and these in one statement."""
+        deferred, self._deferred = self._deferred, None
+        if deferred is None:
+            self._check()
+            return await self._track(self._insert(_KEEPS, thread_id, rows))
+        deferred.timer.cancel()
+        deferred.taken.set_result(None)
+        self._check()
+        parts = [*deferred.parts, *rows]
+        return await self._track(self._insert(_KEEPS, thread_id, parts), fails_later_writes=True)
+
+    def _track(self, write: Coroutine[Any, Any, None], *, fails_later_writes: bool = False) -> asyncio.Future[None]:
+        """Starts a write. It is completed even if its caller is cancelled: the results in it are those of finished tasks."""
+        writing = asyncio.ensure_future(write)
+        self._open.add(writing)
+
+        def end(ended: asyncio.Future[None]) -> None:
+            self._open.discard(ended)
+            failure = None if ended.cancelled() else ended.exception()
+            if fails_later_writes:
+                self._failure = self._failure or failure
+
+        writing.add_done_callback(end)
+        return asyncio.shield(writing)
+
+    async def _insert(self, on_known: str, thread_id: str, parts: Sequence[asyncio.Future[Rows]]) -> None:
+        computed = [await part for part in parts]
+        rows = {table: [row for each in computed for row in each.get(table, ())] for table in _COLUMNS}
+        if not await self._store(on_known, thread_id, rows):
             raise FencedError(self._fence)
-        return True
-
-    def _tracked(self) -> Any:
-        return _Open(self._open)
 
 
-class _Open:
-    """Counts what is being written."""
-
-    def __init__(self, open_writes: set[asyncio.Future[None]]) -> None:
-        self._all = open_writes
-
-    def __enter__(self) -> None:
-        self._own = asyncio.get_running_loop().create_future()
-        self._all.add(self._own)
-
-    def __exit__(self, *_: Any) -> None:
-        self._all.discard(self._own)
-        self._own.set_result(None)
+def _computed(compute: Callable[..., Rows], *arguments: Any) -> asyncio.Future[Rows]:
+    """Computes rows in another thread. A value that can't be encoded fails its write."""
+    rows = asyncio.ensure_future(asyncio.to_thread(compute, *arguments))
+    rows.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+    return rows
 
 
 async def _sealed(cipher: Cipher, rows: Rows) -> Rows:
