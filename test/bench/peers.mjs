@@ -2,7 +2,7 @@
 //   node test/bench/peers.mjs            the full table
 //   node test/bench/peers.mjs --quick    a tenth of it
 //   node test/bench/peers.mjs --rounds 3 the median of three rounds, with the range of the first figure
-//   node test/bench/peers.mjs --only gantry --only aegra   some of them: gantry, gantry-python, langgraph, langgraphjs, aegra, bare, bare-2
+//   node test/bench/peers.mjs --only gantry --only aegra   some of them: gantry, gantry-python, langgraph, langgraphjs, aegra, bare, bare-2, bare-2-records
 //   node test/bench/peers.mjs --what 'chats|64'   the measurements whose names match
 //
 // Gantry is started whole, as by `npm run bench`: with the graphs in TypeScript, and with the same in Python, in the environment
