@@ -162,15 +162,8 @@ class CheckpointSaver(AsyncPostgresSaver):
 
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
         rows = await asyncio.to_thread(self._checkpoint_rows, config, checkpoint, metadata, new_versions)
-        configurable = config["configurable"]
-        await self._store(_KEEPS, configurable["thread_id"], rows)
-        return {
-            "configurable": {
-                "thread_id": configurable["thread_id"],
-                "checkpoint_ns": configurable.get("checkpoint_ns", ""),
-                "checkpoint_id": checkpoint["id"],
-            }
-        }
+        await self._store(_KEEPS, config["configurable"]["thread_id"], rows)
+        return _place_of(config, checkpoint)
 
     async def aput_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
         if not writes:
@@ -316,18 +309,10 @@ class RunCheckpointSaver(CheckpointSaver):
 
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
         rows = _computed(self._checkpoint_rows, config, checkpoint, metadata, new_versions)
-        configurable = config["configurable"]
-        await self._write(configurable["thread_id"], rows)
-        namespace = configurable.get("checkpoint_ns", "")
+        await self._write(config["configurable"]["thread_id"], rows)
         if self._is_handing_back():
-            raise HandedBack(in_doubt=namespace != "")
-        return {
-            "configurable": {
-                "thread_id": configurable["thread_id"],
-                "checkpoint_ns": namespace,
-                "checkpoint_id": checkpoint["id"],
-            }
-        }
+            raise HandedBack(in_doubt=config["configurable"].get("checkpoint_ns", "") != "")
+        return _place_of(config, checkpoint)
 
     async def aput_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
         """Stores the result of a task, where possible together with the checkpoint of its step.
@@ -409,6 +394,18 @@ class RunCheckpointSaver(CheckpointSaver):
         rows = {table: [row for each in computed for row in each.get(table, ())] for table in _COLUMNS}
         if not await self._store(on_known, thread_id, rows):
             raise FencedError(self._fence)
+
+
+def _place_of(config: Any, checkpoint: Any) -> dict[str, Any]:
+    """The config that finds a stored checkpoint again."""
+    configurable = config["configurable"]
+    return {
+        "configurable": {
+            "thread_id": configurable["thread_id"],
+            "checkpoint_ns": configurable.get("checkpoint_ns", ""),
+            "checkpoint_id": checkpoint["id"],
+        }
+    }
 
 
 def _computed(compute: Callable[..., Rows], *arguments: Any) -> asyncio.Future[Rows]:
