@@ -3,7 +3,6 @@ import { Injectable } from '@nestjs/common';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { ExecutionBroken } from '../src/graphs/host/graph-process.errors';
-import { EagerRuns } from '../src/runs/eager-runs';
 import type { RunExecution } from '../src/runs/run-execution';
 import { RunExecutor, type Taken } from '../src/runs/run-executor';
 import { RUNS_QUEUE } from '../workflows/contracts/queues';
@@ -26,10 +25,7 @@ const FIRST_LOOK_MS = 50;
 @Injectable()
 @Activities([RUNS_QUEUE])
 export class RunActivityProvider implements ActivityProvider {
-  constructor(
-    private readonly executor: RunExecutor,
-    private readonly eagerRuns: EagerRuns,
-  ) {}
+  constructor(private readonly executor: RunExecutor) {}
 
   /** Activities that any worker of runs can execute. */
   activities(): Omit<RunActivities, 'watchRun'> {
@@ -46,7 +42,6 @@ export class RunActivityProvider implements ActivityProvider {
   }
 
   private async beginRun({ runId, waitMs }: BeginRunInput): Promise<BeginRunResult> {
-    this.eagerRuns.caughtUp(runId);
     let begun = await this.executor.beginRun(runId);
     // Most runs that another process owns end before an activity there could watch them. One that was handed back has no owner.
     for (let pauseMs = FIRST_LOOK_MS; begun.state === 'elsewhere' && begun.taskQueue; pauseMs *= 2) {

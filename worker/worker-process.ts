@@ -228,7 +228,7 @@ export class WorkerProcess {
     else this.runs.executor.handBackAll();
     // Activities that watch the runs that have just begun may still arrive.
     const grace = sleep(handBackAfterMs + shutdownGraceMs, undefined, { ref: false });
-    const settled = Promise.all([this.runs.executor.allWatched(), this.runs.eager.workflowsAnswered()]);
+    const settled = Promise.all([this.runs.executor.allWatched(), this.runs.eager.settled()]);
     void Promise.race([settled, grace]).then(() => {
       if (this.owner?.getState() === 'RUNNING') this.owner.shutdown();
     });

@@ -1,44 +1,38 @@
 import type { DueRun } from '../streams/run-event';
 
 /**
- * Limits eager starts: runs that are begun before their workflows are started. When Temporal lags, more of them only add load. A
- * workflow may be picked up by another worker without notice, so each entry expires.
- *
- * Temporal may be busy with the batch of one tenant, whose runs would all come before another tenant's. So beyond the limit, a tenant
- * with few eager starts still gets one, and so does a tenant that has no other run in flight here, however many it has just had. Other
- * runs wait for an entry that is removed, for as long as they have no workflow.
+ * Limits eager starts: runs that keep this worker busy before they have a workflow. Begun all at once, the runs of one tenant's batch
+ * would all come before another tenant's run. So beyond the limit, a tenant with few eager starts still gets one. Other runs wait for
+ * an entry that is removed, for as long as they have no workflow.
  */
 export class EagerStarts {
-  /** Eager starts by run, oldest first. */
-  private readonly given = new Map<string, { since: number; tenantId: string; isOver: boolean }>();
+  /** Tenants of the eager starts by run. */
+  private readonly given = new Map<string, string>();
   /** Runs beyond the limit, oldest first. */
   private readonly waiting: { due: DueRun; since: number }[] = [];
 
-  /** @param ofEachTenant number of eager starts that each tenant gets regardless of others */
+  /**
+   * @param ofEachTenant number of eager starts that each tenant gets regardless of others
+   * @param waitMs time after which a run that had to wait is forgotten, since it has a workflow by then
+   */
   constructor(
     private readonly limit: number,
     private readonly ofEachTenant: number,
-    private readonly forgetAfterMs: number,
+    private readonly waitMs: number,
   ) {}
 
   /** Records an eager start of this run, if the limits allow another one; otherwise `next` may resolve to it later. */
   give(due: DueRun): boolean {
     this.forgetExpired();
-    const isGiven = this.hasRoom(due) || this.isOnlyRun(due);
-    if (isGiven) this.record(due);
+    const isGiven = this.hasRoom(due);
+    if (isGiven) this.given.set(due.runId, due.tenantId);
     else this.waiting.push({ due, since: Date.now() });
     return isGiven;
   }
 
-  /** Removes the entry of a run whose workflow was started, or that isn't begun here. */
-  caughtUp(runId: string): void {
-    this.given.delete(runId);
-  }
-
-  /** The run has ended, whether or not its workflow was started. */
+  /** Removes the entry of a run that has ended or isn't begun here, or no longer keeps this worker busy. */
   over(runId: string): void {
-    const given = this.given.get(runId);
-    if (given) given.isOver = true;
+    this.given.delete(runId);
   }
 
   /** Records an eager start of the oldest run that had to wait and that the limits allow now. */
@@ -46,33 +40,20 @@ export class EagerStarts {
     this.forgetExpired();
     const index = this.waiting.findIndex(({ due }) => this.hasRoom(due));
     const [entry] = index < 0 ? [] : this.waiting.splice(index, 1);
-    if (entry) this.record(entry.due);
+    if (entry) this.given.set(entry.due.runId, entry.due.tenantId);
     return entry?.due;
   }
 
-  private record({ runId, tenantId }: DueRun): void {
-    this.given.set(runId, { since: Date.now(), tenantId, isOver: false });
-  }
-
   private hasRoom({ tenantId }: DueRun): boolean {
-    return this.given.size < this.limit || this.ofTenant(tenantId).length < this.ofEachTenant;
+    return this.given.size < this.limit || this.countOfTenant(tenantId) < this.ofEachTenant;
   }
 
-  private isOnlyRun({ tenantId }: DueRun): boolean {
-    const waits = this.waiting.some(({ due }) => due.tenantId === tenantId);
-    return !waits && this.ofTenant(tenantId).every(({ isOver }) => isOver);
-  }
-
-  private ofTenant(tenantId: string): { isOver: boolean }[] {
-    return [...this.given.values()].filter((given) => given.tenantId === tenantId);
+  private countOfTenant(tenantId: string): number {
+    return [...this.given.values()].filter((other) => other === tenantId).length;
   }
 
   private forgetExpired(): void {
-    const expired = Date.now() - this.forgetAfterMs;
-    for (const [runId, { since }] of this.given) {
-      if (since > expired) break;
-      this.given.delete(runId);
-    }
+    const expired = Date.now() - this.waitMs;
     while (this.waiting[0] && this.waiting[0].since <= expired) this.waiting.shift();
   }
 }

@@ -3,8 +3,6 @@ import { isContentError } from '../database/unstorable-text';
 import { GraphHosts } from '../graphs/host/graph-hosts';
 import { ExecutionBroken } from '../graphs/host/graph-process.errors';
 import type { FinalState, GraphOutcome } from '../graphs/host/protocol';
-import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
-import { RunOrchestrator } from '../temporal/run-orchestrator';
 import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
 import type { EndRunInput, ExecuteRunResult } from '../../workflows/contracts/run.contract';
 import type { AttemptEvents } from './attempt-events';
@@ -20,10 +18,11 @@ import { type Ended, type Owned, RunLifecycleRepository } from './run-lifecycle.
 import { RunWebhooks } from './run-webhooks';
 import type { RunEntity } from './run.entity';
 import { RunMetrics } from './run.metrics';
+import { UntakenRuns } from './untaken-runs';
 
 export interface CommittedEnd {
   result: ExecuteRunResult;
-  /** The next run of the thread, whose workflow is being started; null when there is none. */
+  /** The next run of the thread, for a worker to begin; null when there is none. */
   next: RunEntity | null;
 }
 
@@ -37,7 +36,7 @@ export class RunEnder {
     private readonly graphs: GraphHosts,
     private readonly webhooks: RunWebhooks,
     private readonly deliveries: WebhookOrchestrator,
-    private readonly orchestrator: RunOrchestrator,
+    private readonly untaken: UntakenRuns,
     private readonly metrics: RunMetrics,
   ) {}
 
@@ -153,7 +152,7 @@ export class RunEnder {
     const { run, next, deliveries, status } = ended;
     this.metrics.runEnded(run, status);
     void this.deliveries.startStored(deliveries.filter(({ startedByWorkflow }) => !startedByWorkflow));
-    if (next) void startOrLeaveToSweep('Next run', { run_id: next.runId }, () => this.orchestrator.startRun(next));
+    if (next) void this.untaken.start(next);
     const deliveryId = deliveries.find(({ startedByWorkflow }) => startedByWorkflow)?.deliveryId;
     return { result: { ending: status, ...(deliveryId && { deliveryId }) }, next };
   }

@@ -47,7 +47,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   private beginning = 0;
   /** Present when this worker is about to stop; resolves when Temporal gives it no more tasks, and may learn what it leaves. */
   private pollsEnded: Promise<void> | undefined;
-  /** Called with the next run of a thread when one has ended here; its workflow is being started. */
+  /** Called with the next run of a thread when one has ended here. */
   onNext: ((next: DueRun) => void) | undefined;
   private unsubscribe: (() => void) | undefined;
 

@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { AppConfig } from '../config/config';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
 import type { PendingActivity, WorkflowState } from '../temporal/workflow-state';
-import { EagerWorkflows } from './eager-workflows';
+import { DeferredWorkflows } from './deferred-workflows';
 import { OwnerSession } from './owner-session';
 import { RunExecutor } from './run-executor';
 import { RunSweepRepository } from './run-sweep.repository';
@@ -33,7 +33,7 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
     private readonly runs: RunSweepRepository,
     private readonly orchestrator: RunOrchestrator,
     private readonly executor: RunExecutor,
-    private readonly workflows: EagerWorkflows,
+    private readonly workflows: DeferredWorkflows,
     private readonly config: AppConfig,
   ) {}
 
@@ -110,7 +110,7 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
     // Which version a new workflow gets is for Temporal to say, and a run keeps the one that it has.
     if (this.config.worker.deployment) return;
     const elapsedMs = run.startedAt ? Date.now() - run.startedAt.getTime() : 0;
-    await this.orchestrator.replaceRun(run, Math.max(1, this.config.runs.timeoutMs - elapsedMs));
+    await this.orchestrator.replaceRun(run, elapsedMs);
   }
 
   /**

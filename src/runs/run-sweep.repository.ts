@@ -22,14 +22,18 @@ export class RunSweepRepository {
       .getMany();
   }
 
-  /** Runs that have been running for a while, least recently updated first: their workflows may be gone. */
-  async findRunningRuns(startedBeforeMs: number, limit: number): Promise<RunEntity[]> {
-    return this.database
+  /**
+   * Runs that have been running for a while, in random order.
+   * @param running for how long, in milliseconds
+   */
+  async findRunningRuns(running: { forMs: number; lessThanMs?: number }, limit: number): Promise<RunEntity[]> {
+    const query = this.database
       .createQueryBuilder(RunEntity, 'r')
-      .where(`r.status = 'running' AND r.startedAt < now() - :age * interval '1 millisecond'`, { age: startedBeforeMs })
-      .orderBy('random()')
-      .limit(limit)
-      .getMany();
+      .where(`r.status = 'running' AND r.startedAt <= now() - :forMs * interval '1 millisecond'`, running);
+    if (running.lessThanMs !== undefined) {
+      query.andWhere(`r.startedAt > now() - :lessThanMs * interval '1 millisecond'`, running);
+    }
+    return query.orderBy('random()').limit(limit).getMany();
   }
 
   /** Runs in flight in the process of this task queue. */

@@ -33,7 +33,7 @@ export class RunWorkflows {
   /** Doesn't wait for Temporal: the run is stored. */
   startRun(run: RunEntity, delayMs = 0): void {
     const { runId } = run;
-    const started = startOrLeaveToSweep('Run', { run_id: runId }, () => this.orchestrator.startRun(run, delayMs));
+    const started = startOrLeaveToSweep('Run', { run_id: runId }, () => this.orchestrator.startRun(run, { delayMs }));
     this.starting.set(
       runId,
       started.finally(() => this.starting.delete(runId)),

@@ -3,8 +3,8 @@ import { CryptoModule } from '../crypto/crypto.module';
 import { DatabaseModule } from '../database/database.module';
 import { StreamsWorkerModule } from '../streams/streams-worker.module';
 import { TemporalModule } from '../temporal/temporal.module';
+import { DeferredWorkflows } from './deferred-workflows';
 import { EagerRuns } from './eager-runs';
-import { EagerWorkflows } from './eager-workflows';
 import { RunEnder } from './run-ender';
 import { RunExecutor } from './run-executor';
 import { RunGraphs } from './run-graphs';
@@ -19,8 +19,8 @@ import { RunsModule } from './runs.module';
 @Module({
   imports: [CryptoModule, DatabaseModule, RunsModule, StreamsWorkerModule, TemporalModule],
   providers: [
+    DeferredWorkflows,
     EagerRuns,
-    EagerWorkflows,
     RunEnder,
     RunExecutor,
     RunGraphs,

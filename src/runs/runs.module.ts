@@ -49,6 +49,15 @@ import { UntakenRuns } from './untaken-runs';
     RunWorkflows,
     UntakenRuns,
   ],
-  exports: [IdempotencyKeys, RunCreationService, RunHeaders, RunLimits, RunListeners, RunsService, RunWebhooks],
+  exports: [
+    IdempotencyKeys,
+    RunCreationService,
+    RunHeaders,
+    RunLimits,
+    RunListeners,
+    RunsService,
+    RunWebhooks,
+    UntakenRuns,
+  ],
 })
 export class RunsModule {}

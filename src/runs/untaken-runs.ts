@@ -6,8 +6,8 @@ import { acrossTenants } from '../database/request-scope';
 import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
 import { RunOrchestrator, type RunReference } from '../temporal/run-orchestrator';
 
-/** Time that a worker has to take a run. One with room takes it within milliseconds. */
-const TAKEN_MS = 1_000;
+/** Time that a worker has to take a run, which waits there for so long. One with room takes it within milliseconds. */
+const TAKEN_MS = 3_000;
 /** Least time between two looks, so that one statement looks after the runs of a busy server. */
 const LOOK_INTERVAL_MS = 250;
 /** How long the answer is used whether there is a worker that starts workflows. */
@@ -23,7 +23,7 @@ interface Left {
 }
 
 /**
- * Due runs whose workflows are left to the worker that begins them. The workflow of a run that none has begun after a second is
+ * Due runs whose workflows are left to the worker that begins them. The workflow of a run that none has begun by then is
  * started here: it then waits in Temporal for a worker with room. If this process ends before, the sweep starts it.
  */
 @Injectable()

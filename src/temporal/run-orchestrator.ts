@@ -12,7 +12,6 @@ import {
   threadIdAttribute,
 } from '../../workflows/contracts/search-attributes';
 import { AppConfig } from '../config/config';
-import type { FirstWorkflowTask } from './first-workflow-task';
 import { TemporalClient } from './temporal-client';
 import type { WorkflowState } from './workflow-state';
 
@@ -24,7 +23,7 @@ export interface RunReference {
   tenantId: string;
 }
 
-/** Runs as workflows: `run-<run_id>`, ids only, searchable by all ids of a run. */
+/** Workflows of runs: `run-<run_id>`, ids only, searchable by all ids of a run. */
 @Injectable()
 export class RunOrchestrator {
   constructor(
@@ -32,33 +31,35 @@ export class RunOrchestrator {
     private readonly config: AppConfig,
   ) {}
 
-  /** Starts the run's workflow, at once or after `delayMs`. Starting it while it is running, or after the run's end, changes nothing. */
-  async startRun(run: RunReference, delayMs = 0): Promise<void> {
+  /**
+   * Starts the run's workflow. Starting it while it is running, or after the run's end, changes nothing.
+   * @param delayMs time until the run is due
+   * @param elapsedMs time for which the run has been running
+   */
+  async startRun(run: RunReference, { delayMs = 0, elapsedMs = 0 } = {}): Promise<void> {
     await this.temporal.startOnce<typeof runWorkflow>('runWorkflow', {
-      ...this.workflowOf(run),
+      ...this.workflowOf(run, elapsedMs),
       ...(delayMs > 0 && { startDelay: delayMs }),
     });
   }
 
-  /** Starts the workflow of a run that is executed in this process, as `start` does, and takes its first task where possible. */
-  startAndTakeTask(run: RunReference): Promise<FirstWorkflowTask | undefined> {
-    return this.temporal.startAndTakeTask<typeof runWorkflow>('runWorkflow', this.workflowOf(run));
-  }
-
   /**
    * Starts a workflow that takes the run over, in place of the one that waits for a lost worker, if there is one.
-   * @param timeoutMs what is left of the run's time
+   * @param elapsedMs time for which the run has been running
    */
-  async replaceRun(run: RunReference, timeoutMs: number): Promise<void> {
-    const { args, ...options } = this.workflowOf(run);
+  async replaceRun(run: RunReference, elapsedMs: number): Promise<void> {
+    const { args, ...options } = this.workflowOf(run, elapsedMs);
     await this.temporal.startOnce<typeof runWorkflow>('runWorkflow', {
       ...options,
       workflowIdConflictPolicy: 'TERMINATE_EXISTING',
-      args: [{ ...args[0], timeoutMs, takesOver: true }],
+      args: [{ ...args[0], takesOver: true }],
     });
   }
 
-  private workflowOf(run: RunReference): WorkflowStartOptions<typeof runWorkflow> & { args: [RunWorkflowInput] } {
+  private workflowOf(
+    run: RunReference,
+    elapsedMs: number,
+  ): WorkflowStartOptions<typeof runWorkflow> & { args: [RunWorkflowInput] } {
     return {
       workflowId: runWorkflowId(run.runId),
       taskQueue: RUNS_QUEUE,
@@ -69,7 +70,7 @@ export class RunOrchestrator {
       args: [
         {
           runId: run.runId,
-          timeoutMs: this.config.runs.timeoutMs,
+          timeoutMs: Math.max(1, this.config.runs.timeoutMs - elapsedMs),
           heartbeatTimeoutMs: this.config.worker.heartbeatTimeoutMs,
         },
       ],

@@ -9,7 +9,6 @@ import {
   isGrpcServiceError,
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
-  WorkflowClient,
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
 } from '@temporalio/client';
@@ -22,7 +21,6 @@ import type {
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes';
 import { AppConfig } from '../config/config';
 import { telemetry } from '../telemetry/start-telemetry';
-import { FirstWorkflowTask, takingFirstTasks } from './first-workflow-task';
 import { toDate, toPendingActivity, type WorkflowState } from './workflow-state';
 
 /** Time within which all caches of the server know new attributes. */
@@ -56,22 +54,6 @@ export class TemporalClient implements OnModuleDestroy {
   /** Starts a workflow once: a second start under the same id is success. Resolves to whether this call started it. */
   startOnce<T extends Workflow>(type: string, options: WorkflowStartOptions<T>): Promise<boolean> {
     return this.labelled(() => this.start(type, options));
-  }
-
-  /**
-   * Starts a workflow as `startOnce` does. Resolves to its first task, for this process to answer; to undefined if a worker gets
-   * it, as the workflow was started before or the server gives no task with a start.
-   */
-  async startAndTakeTask<T extends Workflow>(
-    type: string,
-    options: WorkflowStartOptions<T>,
-  ): Promise<FirstWorkflowTask | undefined> {
-    const { namespace } = this.client.options;
-    let token: Uint8Array | undefined;
-    const connection = takingFirstTasks(this.connection, (taken) => (token = taken));
-    const workflows = new WorkflowClient({ connection, namespace });
-    await this.labelled(() => this.start(type, options, workflows));
-    return token && new FirstWorkflowTask(this.connection.workflowService, namespace, token);
   }
 
   /** Creates a Schedule, or replaces the one with this id. */

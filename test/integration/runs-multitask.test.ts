@@ -341,9 +341,9 @@ describeLanguages('double texting and cancelling, of graphs in $language', ({ gr
   it('deleting a thread with a run in flight stops the run and leaves nothing', async () => {
     const thread = await createThread();
     const run = await startSleeper(thread);
+    const handle = await gantry.workflowOf(run);
     await client.threads.delete(thread);
     await expect(client.threads.get(thread)).rejects.toThrow(/404/);
-    const handle = await gantry.workflowOf(run);
     await waitFor('the workflow to end', async () => (await handle.describe()).status.name !== 'RUNNING', 40_000);
     expect((await gantry.sql.query('SELECT 1 FROM runs WHERE run_id = $1', [run])).rows).toEqual([]);
   });

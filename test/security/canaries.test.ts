@@ -101,6 +101,8 @@ describe('secrets', () => {
       env: {
         GANTRY_AUTH: 'on',
         GANTRY_TRACING: 'on',
+        // Each run has a history to look into.
+        GANTRY_WORKFLOW_AFTER_SECONDS: '0',
         GANTRY_LOG_LEVEL: 'trace',
         GANTRY_ADMIN_KEY: SECRETS.adminKey,
         GANTRY_API_KEY: SECRETS.apiKey,
@@ -325,7 +327,7 @@ describe('secrets', () => {
       const description = await gantry.temporal.schedule.getHandle(schedule.scheduleId).describe();
       expect([schedule.scheduleId, found(textOf(description.raw))]).toEqual([schedule.scheduleId, []]);
     }
-    expect(workflows).toBeGreaterThan(1);
+    expect(workflows).toBeGreaterThan(5);
   });
 
   it('are in no command line, and nowhere in the memory of a graph process', () => {

@@ -110,7 +110,7 @@ export class Gantry {
     return this.namespace.client;
   }
 
-  /** The workflow of a run, once it is there: a run that a worker executes at once can end before its workflow is started. */
+  /** The workflow of a run, once it is there. A run gets one when it takes longer than GANTRY_WORKFLOW_AFTER_SECONDS. */
   async workflowOf(run: string): Promise<WorkflowHandle> {
     const workflow = this.temporal.workflow.getHandle(runWorkflowId(run));
     await waitFor('the workflow of the run', () =>

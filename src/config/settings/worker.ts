@@ -38,6 +38,12 @@ export const workerVariables = {
     .min(2)
     .default(10)
     .describe('a worker without a heartbeat for this long loses its runs and partitions'),
+  GANTRY_WORKFLOW_AFTER_SECONDS: z.coerce
+    .number()
+    .min(0)
+    .max(10)
+    .default(2)
+    .describe('a run that takes longer gets a Temporal workflow; 0: each run ([short runs](decisions/short-runs.md))'),
   GANTRY_SHUTDOWN_GRACE_SECONDS: positiveInt
     .default(15)
     .describe('time for activities to end after a worker was asked to stop'),
@@ -63,6 +69,8 @@ export interface WorkerSettings {
   deployment: string | undefined;
   /** A worker that is silent for this long has lost its runs and partitions. */
   heartbeatTimeoutMs: number;
+  /** A run that takes longer gets a workflow. */
+  workflowAfterMs: number;
   /** Time for the activities of a worker that was asked to stop. */
   shutdownGraceMs: number;
   /** How long the runs of a worker that was asked to stop may continue, before it hands them back. */
@@ -80,6 +88,7 @@ export function workerSettings(env: Values<typeof workerVariables>): WorkerSetti
     temporalMetrics: env.GANTRY_TEMPORAL_METRICS,
     deployment: env.GANTRY_WORKER_DEPLOYMENT,
     heartbeatTimeoutMs: env.GANTRY_HEARTBEAT_TIMEOUT_SECONDS * 1000,
+    workflowAfterMs: env.GANTRY_WORKFLOW_AFTER_SECONDS * 1000,
     shutdownGraceMs: env.GANTRY_SHUTDOWN_GRACE_SECONDS * 1000,
     handBackAfterMs: env.GANTRY_HAND_BACK_AFTER_SECONDS * 1000,
     sweepIntervalMs: env.GANTRY_SWEEP_INTERVAL_SECONDS * 1000,

@@ -96,6 +96,13 @@ describe('explainRun', () => {
     ],
     ['to be cancelled', facts({ ...running, cancelAction: 'rollback' }), 'running', 'asked to end (rollback)', null],
     [
+      'that has just begun, without a workflow',
+      facts({ ...running, startedAt: ago(1) }, { temporal: { workflow: undefined, workers: 1 } }),
+      'running for 1 s',
+      'the graph',
+      null,
+    ],
+    [
       'whose workflow is gone',
       facts(running, { temporal: { workflow: { status: 'TERMINATED', activities: [], hasTask: false }, workers: 1 } }),
       'running',

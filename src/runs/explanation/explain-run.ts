@@ -92,6 +92,9 @@ function explainRunning(facts: RunFacts): RunExplanation {
       : `; it is asked to end (${run.cancelAction}), which takes effect when the node aborts or returns`;
   if ('unknown' in temporal) return { status, waits_for: `the graph${cancel}`, advice: temporal.unknown };
   const { workflow, workers } = temporal;
+  const isYoung = run.startedAt !== null && now.getTime() - run.startedAt.getTime() < PROMPT_MS;
+  if (workflow === undefined && isYoung && workers > 0)
+    return { status, waits_for: `the graph${cancel}`, advice: null };
   if (workflow?.status !== 'RUNNING') {
     const advice = `No workflow ${runWorkflowId(run.runId)} is open: a sweep starts it again within a minute. If it doesn't, see the log of the workers.`;
     return { status, waits_for: 'its workflow', advice };

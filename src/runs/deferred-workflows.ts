@@ -1,0 +1,73 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { AppConfig } from '../config/config';
+import { acrossTenants } from '../database/request-scope';
+import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
+import { telemetry } from '../telemetry/start-telemetry';
+import { RunOrchestrator } from '../temporal/run-orchestrator';
+import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
+import type { RunExecution } from './run-execution';
+import type { RunEntity } from './run.entity';
+
+/** Largest share of a run's time limit that may pass without a workflow, which enforces the limit. */
+const SHARE_OF_TIMEOUT = 0.1;
+
+/**
+ * Workflows of the runs that this process began before they had one. A run that is over within GANTRY_WORKFLOW_AFTER_SECONDS gets
+ * none, since nothing is left for it to do; a longer one gets a workflow, which finds the run here. Why no run is lost meanwhile:
+ * docs/decisions/short-runs.md.
+ */
+@Injectable()
+export class DeferredWorkflows {
+  /**
+   * Whether this process starts workflows. With versioned workers Temporal decides which version a run gets; a traced workflow has
+   * spans, which only a worker of the workflow makes.
+   */
+  readonly isEnabled: boolean;
+  private readonly afterMs: number;
+  private readonly unsettled = new Set<Promise<void>>();
+
+  constructor(
+    private readonly orchestrator: RunOrchestrator,
+    private readonly deliveries: WebhookOrchestrator,
+    @InjectDataSource() private readonly database: DataSource,
+    config: AppConfig,
+  ) {
+    this.isEnabled = !config.worker.deployment && !telemetry()?.temporal;
+    this.afterMs = Math.min(config.worker.workflowAfterMs, config.runs.timeoutMs * SHARE_OF_TIMEOUT);
+  }
+
+  /** Starts the workflow of a run when the run takes longer than usual, or its attempt fails. */
+  defer(run: RunEntity, execution: RunExecution): void {
+    const settled = startOrLeaveToSweep('Run', { run_id: run.runId }, () => this.settle(run, execution)).finally(() =>
+      this.unsettled.delete(settled),
+    );
+    this.unsettled.add(settled);
+  }
+
+  /** Resolves when each run that was begun here has ended or has a workflow. */
+  async settled(): Promise<void> {
+    while (this.unsettled.size > 0) await Promise.all(this.unsettled);
+  }
+
+  private async settle(run: RunEntity, execution: RunExecution): Promise<void> {
+    const { runId, tenantId, threadId } = run;
+    const result = this.afterMs > 0 ? await execution.endedWithin(this.afterMs).catch(() => undefined) : undefined;
+    if (result?.deliveryId) {
+      return this.deliveries.startStored([{ deliveryId: result.deliveryId, tenantId, runId, threadId }]);
+    }
+    if (result) return;
+    const elapsedMs = Date.now() - execution.startedAt.getTime();
+    await this.orchestrator.startRun(run, { elapsedMs });
+    if (await this.isCancelled(runId)) execution.cancel();
+  }
+
+  /** A request to cancel the run that found no workflow, and whose notification may have been lost, is in the run's row. */
+  private async isCancelled(runId: string): Promise<boolean> {
+    const found = await acrossTenants(() =>
+      this.database.query<unknown[]>('SELECT FROM runs WHERE run_id = $1 AND cancel_action IS NOT NULL', [runId]),
+    );
+    return found.length > 0;
+  }
+}
