@@ -15,6 +15,7 @@ import { orderedProviders } from '../src/discovery/ordered-providers';
 import { EagerRuns } from '../src/runs/eager-runs';
 import { RunExecutor } from '../src/runs/run-executor';
 import { RunHandover } from '../src/runs/run-handover';
+import { UntakenRuns } from '../src/runs/untaken-runs';
 import { type Sweep, Sweeps } from '../src/sweeps/sweep';
 import { Sweeper } from '../src/sweeps/sweeper';
 import { telemetry } from '../src/telemetry/start-telemetry';
@@ -61,6 +62,7 @@ interface RunServices {
   executor: RunExecutor;
   eager: EagerRuns;
   handover: RunHandover;
+  untaken: UntakenRuns;
 }
 
 /** The Temporal workers of a process, one per task queue, and the sweeps; started and drained together. */
@@ -85,6 +87,7 @@ export class WorkerProcess {
       executor: app.get(RunExecutor, { strict: false }),
       eager: app.get(EagerRuns, { strict: false }),
       handover: app.get(RunHandover, { strict: false }),
+      untaken: app.get(UntakenRuns, { strict: false }),
     };
     const activityWorker: Omit<WorkerOptions, 'taskQueue'> = {
       connection,
@@ -224,6 +227,7 @@ export class WorkerProcess {
     const { handBackAfterMs, shutdownGraceMs } = this.config.worker;
     for (const worker of this.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     this.runs.executor.stopBeginning(sleep(POLLS_END_MS));
+    this.runs.untaken.stop();
     if (handBackAfterMs > 0) setTimeout(() => this.runs.executor.handBackAll(), handBackAfterMs).unref();
     else this.runs.executor.handBackAll();
     // Activities that watch the runs that have just begun may still arrive.

@@ -32,6 +32,7 @@ export class UntakenRuns {
   private readonly left: Left[] = [];
   private readonly limit = pLimit(AT_ONCE);
   private timer: NodeJS.Timeout | undefined;
+  private isStopping = false;
   private workers: { areStarting: Promise<boolean>; at: number } | undefined;
 
   constructor(
@@ -41,10 +42,16 @@ export class UntakenRuns {
 
   /** Starts the workflow of a stored run, unless a worker does. Never rejects. */
   async start(run: RunReference): Promise<void> {
-    if (!(await this.areWorkersStarting())) return this.startHere(run);
+    if (this.isStopping || !(await this.areWorkersStarting())) return this.startHere(run);
     const { runId, threadId, assistantId, graphId, tenantId } = run;
     this.left.push({ run: { runId, threadId, assistantId, graphId, tenantId }, dueAt: performance.now() + TAKEN_MS });
     this.schedule();
+  }
+
+  /** Leaves no run to be looked after here, for a worker that is about to stop: workflows are started at once from now on. */
+  stop(): void {
+    this.isStopping = true;
+    for (const { run } of this.left.splice(0)) void this.limit(() => this.startHere(run));
   }
 
   /** Whether any worker is notified of due runs and starts their workflows. */

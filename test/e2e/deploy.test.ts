@@ -130,16 +130,26 @@ describe('a deploy over running and waiting runs', () => {
 
     const second = await begin('changing', {});
     await gantry.client().runs.join(second.threadId, second.runId);
+    const { run_id: next } = await gantry.client().runs.create(first.threadId, 'changing', {
+      input: {},
+      multitaskStrategy: 'enqueue',
+    });
     first.goOn();
     await gantry.client().runs.join(first.threadId, first.runId);
     await ended;
     expect(old.exitCode).toBe(0);
-    expect(await stepsOf(first.threadId)).toEqual(['a:one', 'a:two', 'a:three']);
+    await gantry.client().runs.join(first.threadId, next);
+    const [newest, before] = (await gantry.client().threads.getHistory<{ path?: string[] }>(first.threadId)).filter(
+      ({ next: nodes }) => nodes.length === 0,
+    );
+    expect(before.values.path).toEqual(['a:one', 'a:two', 'a:three']);
+    expect(newest.values.path).toEqual(['a:one', 'a:two', 'a:three', 'b:one', 'b:two', 'b:three']);
     expect(await stepsOf(second.threadId)).toEqual(['b:one', 'b:two', 'b:three']);
     const revision = async ({ threadId, runId }: typeof second): Promise<unknown> =>
       (await gantry.client().runs.get(threadId, runId)).metadata;
     expect(await revision(first)).toMatchObject({ revision_id: 'a' });
     expect(await revision(second)).toMatchObject({ revision_id: 'b' });
+    expect(await revision({ ...first, runId: next })).toMatchObject({ revision_id: 'b' });
   });
 
   // This is the last test: from here on, work goes to versioned workers only.
