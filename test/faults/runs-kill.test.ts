@@ -254,7 +254,8 @@ describeLanguages('in the middle of a ten-node graph in $language', ({ graphs })
       expect(await client.runs.get(thread, run)).toMatchObject({ status: 'interrupted' });
       const executed = (await gantry.ledger.of(run)).length;
       expect(executed).toBeLessThan(NODES.length);
-      expect(await client.threads.getState(thread)).toMatchObject({ next: [expect.stringMatching(/^node_/)] });
+      // Its next node may have ended right before the kill. Python then lists it here, and no longer under `next`.
+      expect((await client.threads.getState(thread)).tasks).toMatchObject([{ name: expect.stringMatching(/^node_/) }]);
     });
   });
 
