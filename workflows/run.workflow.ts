@@ -30,7 +30,7 @@ const { endRun } = proxyActivities<RunActivities>({
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 });
 
-/** Most runs are over by then, and cost Temporal nothing but their start and their end. */
+/** A run that is over by then costs Temporal nothing but its start and its end. */
 const BEGIN_WAIT_MS = 2_000;
 const BEGIN_TIMEOUT_MS = 30_000;
 
