@@ -1,13 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
 import { AppConfig } from '../config/config';
-import { acrossTenants } from '../database/request-scope';
 import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
 import { telemetry } from '../telemetry/start-telemetry';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
 import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
 import type { RunExecution } from './run-execution';
+import { RunLifecycleRepository } from './run-lifecycle.repository';
 import type { RunEntity } from './run.entity';
 
 /** Largest share of a run's time limit that may pass without a workflow, which enforces the limit. */
@@ -31,7 +29,7 @@ export class DeferredWorkflows {
   constructor(
     private readonly orchestrator: RunOrchestrator,
     private readonly deliveries: WebhookOrchestrator,
-    @InjectDataSource() private readonly database: DataSource,
+    private readonly lifecycle: RunLifecycleRepository,
     config: AppConfig,
   ) {
     this.isEnabled = !config.worker.deployment && !telemetry()?.temporal;
@@ -53,6 +51,7 @@ export class DeferredWorkflows {
 
   private async settle(run: RunEntity, execution: RunExecution): Promise<void> {
     const { runId, tenantId, threadId } = run;
+    // An attempt that failed needs a workflow, which gives the run to another one; the attempt itself has reported why.
     const result = this.afterMs > 0 ? await execution.endedWithin(this.afterMs).catch(() => undefined) : undefined;
     if (result?.deliveryId) {
       return this.deliveries.startStored([{ deliveryId: result.deliveryId, tenantId, runId, threadId }]);
@@ -60,14 +59,8 @@ export class DeferredWorkflows {
     if (result) return;
     const elapsedMs = Date.now() - execution.startedAt.getTime();
     await this.orchestrator.startRun(run, { elapsedMs });
-    if (await this.isCancelled(runId)) execution.cancel();
-  }
-
-  /** A request to cancel the run that found no workflow, and whose notification may have been lost, is in the run's row. */
-  private async isCancelled(runId: string): Promise<boolean> {
-    const found = await acrossTenants(() =>
-      this.database.query<unknown[]>('SELECT FROM runs WHERE run_id = $1 AND cancel_action IS NOT NULL', [runId]),
-    );
-    return found.length > 0;
+    // A request to cancel the run that found no workflow, and whose notification may have been lost, is in the run's row.
+    const now = await this.lifecycle.findRunById(runId);
+    if (now && now.cancelAction !== null) execution.cancel();
   }
 }

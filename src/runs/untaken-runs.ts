@@ -23,7 +23,7 @@ interface Left {
 }
 
 /**
- * Due runs whose workflows are left to the worker that begins them. The workflow of a run that none has begun by then is
+ * Due runs whose workflows are left to the worker that begins them. The workflow of a run that none has begun in time is
  * started here: it then waits in Temporal for a worker with room. If this process ends before, the sweep starts it.
  */
 @Injectable()

@@ -147,12 +147,18 @@ describe('the supervisor', () => {
       `GantryGraphId = 'pipeline'`,
       `GantryTenantId = '${endpoints.tenant_id}'`,
     ].join(' AND ');
+    // Its start registers the attributes, which no query may name before.
+    await waitFor('the workflow', () =>
+      namespace.client.workflow
+        .getHandle(`run-${run.run_id}`)
+        .describe()
+        .then(
+          () => true,
+          () => false,
+        ),
+    );
     const found = await waitFor('the workflow in the list', async () => {
-      try {
-        for await (const workflow of namespace.client.workflow.list({ query })) return workflow;
-      } catch {
-        // The server knows the attributes a moment after their registration, which the first workflow causes.
-      }
+      for await (const workflow of namespace.client.workflow.list({ query })) return workflow;
       return undefined;
     });
     expect(found).toMatchObject({ workflowId: `run-${run.run_id}`, type: 'runWorkflow' });

@@ -229,7 +229,7 @@ describe('a run that has just begun', () => {
     const { thread, run } = await startRun(WATCHED_STEP_MS);
     // As the api stores it, without the notification.
     await gantry.sql.query(`UPDATE runs SET cancel_action = 'interrupt' WHERE run_id = $1`, [run]);
-    await client.runs.join(thread, run).catch(() => undefined);
+    await client.runs.join(thread, run);
     expect(await client.runs.get(thread, run)).toMatchObject({ status: 'interrupted' });
     expect((await gantry.ledger.of(run)).length).toBeLessThan(NODES.length);
   });
