@@ -5,7 +5,7 @@ import { RunningPart, describeExit } from './process.mjs';
 
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
-/** Time after which a part counts as recovered: its next failure starts the back-off from the beginning. */
+/** Time after which a part counts as recovered: after its next failure it is started at once. */
 const HEALTHY_AFTER_MS = 10_000;
 const FIRST_START_ATTEMPTS = 20;
 
@@ -88,19 +88,17 @@ export class Supervisor {
   async keepRunning(first) {
     const { name } = first.part;
     let running = first;
-    let backoffMs = FIRST_BACKOFF_MS;
+    let backoffMs = 0;
     let readySince = Date.now();
     for (;;) {
       const exit = await running.exited;
       if (this.stopping) return;
-      if (Date.now() - readySince > HEALTHY_AFTER_MS) backoffMs = FIRST_BACKOFF_MS;
-      say(
-        name,
-        `${describeExit(exit)}; starting it again in ${backoffMs / 1000} s. Its last lines:${lastLines(running)}`,
-      );
+      if (Date.now() - readySince > HEALTHY_AFTER_MS) backoffMs = 0;
+      const when = backoffMs > 0 ? `in ${backoffMs / 1000} s` : 'at once';
+      say(name, `${describeExit(exit)}; starting it again ${when}. Its last lines:${lastLines(running)}`);
       try {
         await sleep(backoffMs, undefined, { signal: this.signal });
-        backoffMs = Math.min(backoffMs * 2, LONGEST_BACKOFF_MS);
+        backoffMs = Math.min(Math.max(FIRST_BACKOFF_MS, backoffMs * 2), LONGEST_BACKOFF_MS);
         running = await this.spawn(first.part);
       } catch (error) {
         if (this.stopping) return;

@@ -12,9 +12,9 @@ import type { RunEntity } from './run.entity';
 const SHARE_OF_TIMEOUT = 0.1;
 
 /**
- * Workflows of the runs that this process began before they had one. A run that is over within GANTRY_WORKFLOW_AFTER_SECONDS gets
- * none, since nothing is left for it to do; a longer one gets a workflow, which finds the run here. Why no run is lost meanwhile:
- * docs/decisions/short-runs.md.
+ * Workflows of the runs that this process began or took over without one. A run that is over within GANTRY_WORKFLOW_AFTER_SECONDS
+ * gets none, since nothing is left for it to do; a longer one gets a workflow, which finds the run here. Why no run is lost
+ * meanwhile: docs/decisions/short-runs.md.
  */
 @Injectable()
 export class DeferredWorkflows {
@@ -38,15 +38,25 @@ export class DeferredWorkflows {
 
   /** Starts the workflow of a run when the run takes longer than usual, or its attempt fails. */
   defer(run: RunEntity, execution: RunExecution): void {
-    const settled = startOrLeaveToSweep('Run', { run_id: run.runId }, () => this.settle(run, execution)).finally(() =>
-      this.unsettled.delete(settled),
-    );
-    this.unsettled.add(settled);
+    this.track(run, () => this.settle(run, execution));
+  }
+
+  /** Starts a workflow for a run that was taken over here, in place of the one that waits for the lost worker. */
+  replace(run: RunEntity, execution: RunExecution): void {
+    this.track(run, async () => {
+      await this.orchestrator.replaceRun(run, { elapsedMs: elapsedMs(run), takesOver: false });
+      await this.cancelIfRequested(run, execution);
+    });
   }
 
   /** Resolves when each run that was begun here has ended or has a workflow. */
   async settled(): Promise<void> {
     while (this.unsettled.size > 0) await Promise.all(this.unsettled);
+  }
+
+  private track({ runId }: RunEntity, start: () => Promise<void>): void {
+    const settled = startOrLeaveToSweep('Run', { run_id: runId }, start).finally(() => this.unsettled.delete(settled));
+    this.unsettled.add(settled);
   }
 
   private async settle(run: RunEntity, execution: RunExecution): Promise<void> {
@@ -57,10 +67,18 @@ export class DeferredWorkflows {
       return this.deliveries.startStored([{ deliveryId: result.deliveryId, tenantId, runId, threadId }]);
     }
     if (result) return;
-    const elapsedMs = Date.now() - execution.startedAt.getTime();
-    await this.orchestrator.startRun(run, { elapsedMs });
-    // A request to cancel the run that found no workflow, and whose notification may have been lost, is in the run's row.
+    await this.orchestrator.startRun(run, { elapsedMs: elapsedMs(run) });
+    await this.cancelIfRequested(run, execution);
+  }
+
+  /** A request to cancel the run that found no workflow, and whose notification may have been lost, is in the run's row. */
+  private async cancelIfRequested({ runId }: RunEntity, execution: RunExecution): Promise<void> {
     const now = await this.lifecycle.findRunById(runId);
     if (now && now.cancelAction !== null) execution.cancel();
   }
+}
+
+/** Time for which a run has been running, in milliseconds. */
+export function elapsedMs({ startedAt }: RunEntity): number {
+  return startedAt ? Date.now() - startedAt.getTime() : 0;
 }

@@ -15,7 +15,7 @@ import { AttemptEvents } from './attempt-events';
 import { type CommittedEnd, RunEnder } from './run-ender';
 import { RunExecution } from './run-execution';
 import { RunGraphs } from './run-graphs';
-import { type OwnedRun, RunLifecycleRepository } from './run-lifecycle.repository';
+import { type Begun as Claimed, type Owned, type OwnedRun, RunLifecycleRepository } from './run-lifecycle.repository';
 import { RunSlots } from './run-slots';
 import type { RunEntity } from './run.entity';
 import { RunMetrics } from './run.metrics';
@@ -95,21 +95,49 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   ): Promise<Begun> {
     const known = this.findExecution(runId);
     if (known) return { state: 'held', execution: known };
+    const claim = (): Promise<Claimed> => this.lifecycle.beginRun(runId, this.registry.revision, this.taskQueue);
+    return this.claimWithSlot(runId, tenantId, claim, onTaken);
+  }
+
+  /**
+   * Takes a run over from a lost worker, if that one still owns it, and resumes it from its last checkpoint; otherwise resolves to
+   * where it is.
+   * @param lost task queue of the lost worker
+   */
+  takeOverRunOf(lost: string, { runId, tenantId }: RunEntity): Promise<Begun> {
+    const claim = (): Promise<Claimed> =>
+      this.lifecycle.takeOverRunOf(lost, runId, this.registry.revision, this.taskQueue);
+    return this.claimWithSlot(runId, tenantId, claim);
+  }
+
+  /** Takes a run over from the process that owned it, and resumes it from its last checkpoint. The caller has a slot for it. */
+  async takeOverRun(runId: string): Promise<Taken> {
+    return this.hold(await this.lifecycle.takeOverRun(runId, this.registry.revision, this.taskQueue));
+  }
+
+  private async claimWithSlot(
+    runId: string,
+    tenantId: string | undefined,
+    claim: () => Promise<Claimed>,
+    onTaken?: (run: RunEntity, execution: RunExecution) => void,
+  ): Promise<Begun> {
     const slot = this.pollsEnded ? undefined : this.slots.tryTakeFor(tenantId);
     if (!slot) return { state: 'refused' };
     let execution: RunExecution | undefined;
     this.beginning += 1;
     try {
-      const held = await this.lifecycle.beginRun(runId, this.registry.revision, this.taskQueue);
-      if (held.state === 'elsewhere') {
+      const claimed = await claim();
+      if (claimed.state === 'elsewhere') {
         // It may have begun here during the query.
         const begun = this.findExecution(runId);
-        return begun ? { state: 'held', execution: begun } : held;
+        return begun ? { state: 'held', execution: begun } : claimed;
       }
-      if (held.state === 'ended') return { state: 'ended', result: await this.ender.resultOf(held) };
-      execution = this.execute(held);
-      onTaken?.(held.run, execution);
-      return { state: 'held', execution };
+      const taken = await this.hold(claimed);
+      if (claimed.state === 'held' && taken.state === 'held') {
+        ({ execution } = taken);
+        onTaken?.(claimed.run, execution);
+      }
+      return taken;
     } finally {
       this.beginning -= 1;
       if (execution) execution.ended.then(slot.release, slot.release);
@@ -117,16 +145,15 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     }
   }
 
-  /** Takes a run over from the process that owned it, and resumes it from its last checkpoint. The caller has a slot for it. */
-  async takeOverRun(runId: string): Promise<Taken> {
-    const held = await this.lifecycle.takeOverRun(runId, this.registry.revision, this.taskQueue);
-    if (held.state === 'ended') return { state: 'ended', result: await this.ender.resultOf(held) };
-    const { before } = held;
+  /** Executes a run that this process has claimed, unless it has ended its hosts too often. */
+  private async hold(owned: Owned): Promise<Taken> {
+    if (owned.state === 'ended') return { state: 'ended', result: await this.ender.resultOf(owned) };
+    const { before, run } = owned;
     if (before && before.lostAttempts >= this.config.runs.lostAttempts) {
       const message = `The run's host was lost ${before.lostAttempts} times after the same checkpoint, with no other run in it: it is not retried`;
-      return { state: 'ended', result: await this.endRun({ runId, ending: 'error', message }) };
+      return { state: 'ended', result: await this.endRun({ runId: run.runId, ending: 'error', message }) };
     }
-    return { state: 'held', execution: this.execute(held) };
+    return { state: 'held', execution: this.execute(owned) };
   }
 
   /** Resolves when each run that is running here is watched by an activity, which Temporal waits for. */

@@ -3,31 +3,38 @@ import { Injectable, Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/commo
 import pLimit from 'p-limit';
 import { AppConfig } from '../config/config';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
-import type { PendingActivity, WorkflowState } from '../temporal/workflow-state';
-import { DeferredWorkflows } from './deferred-workflows';
+import type { WorkflowState } from '../temporal/workflow-state';
+import { DeferredWorkflows, elapsedMs } from './deferred-workflows';
 import { OwnerSession } from './owner-session';
-import { RunExecutor } from './run-executor';
+import { type Begun, RunExecutor } from './run-executor';
+import type { RunExecution } from './run-execution';
 import { RunSweepRepository } from './run-sweep.repository';
 import type { RunEntity } from './run.entity';
 
 /** A living worker that loses its session has it again by then; three looks of another one fit in. */
 const ABSENCE_MS = 1_000;
-/** Runs of a lost worker that are handed over at a time, with three calls to Temporal each. */
+/** Runs of a lost worker that are handed over at a time, and workflows of such runs that are looked up at a time. */
 const AT_ONCE = 16;
 const DESCRIBE_TIMEOUT_MS = 5_000;
+/** Largest share of the heartbeat timeout after which a run that was taken over gets its workflow. */
+const SHARE_OF_HEARTBEAT = 0.1;
 const LOOK_AGAIN_MS = 200;
 /** Longest time that a worker which stops looks after the runs that it has handed back. */
 const RECOVERY_MS = 5_000;
 
 /**
- * Lets runs resume at once when the worker that had them was killed, instead of after its heartbeat timeout: it makes Temporal
- * forget the lost worker, and Temporal gives the runs to any other one as usual. Nothing depends on it: a run that it misses is
- * missed by the heartbeat.
+ * Lets runs resume at once when the worker that had them was killed, instead of after its heartbeat timeout. This process takes
+ * them over, as far as it has room, and their workflows then watch them here. For the others it makes Temporal forget the lost
+ * worker, and Temporal gives them to any other one as usual. Nothing depends on it: the heartbeat detects the loss of a run
+ * that is missed here.
  */
 @Injectable()
 export class RunHandover implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(RunHandover.name);
   private session: OwnerSession | undefined;
+  /** Resolves to whether this process can execute runs, once it can or stops. */
+  private readonly ready = Promise.withResolvers<boolean>();
+  private readonly lookups = pLimit(AT_ONCE);
 
   constructor(
     private readonly runs: RunSweepRepository,
@@ -54,8 +61,14 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
     this.session.start();
   }
 
+  /** Takes over runs of lost workers from now on, those included that were lost while this worker started. */
+  takeOverRuns(): void {
+    this.ready.resolve(true);
+  }
+
   /** The worker executes no run any more. */
   async onModuleDestroy(): Promise<void> {
+    this.ready.resolve(false);
     await this.session?.stop();
   }
 
@@ -76,7 +89,7 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
       taskTakenAt !== undefined || activities.some(({ isStarted, worker }) => isStarted && worker.endsWith(taskQueue));
     const recover = async (run: RunEntity): Promise<void> => {
       const workflow = await this.describe(run.runId);
-      if (workflow && isLost(workflow)) await this.handOverRun(run, taskQueue);
+      if (workflow && isLost(workflow)) await this.leaveToTemporal(run, taskQueue);
     };
     const limit = pLimit(AT_ONCE);
     const runs = await this.runs.findHandedBackRuns();
@@ -93,24 +106,44 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
     this.logger.log({ task_queue: taskQueue, runs: runs.length }, 'Runs of a lost worker handed over');
   }
 
-  private async handOverRun(run: RunEntity, taskQueue: string): Promise<void> {
-    const workflow = await this.describe(run.runId);
-    const activities = workflow?.status === 'RUNNING' ? workflow.activities : [];
-    // Another worker has it by now, is about to take it over, or writes its end.
-    const isElsewhere = ({ type, isStarted, worker }: PendingActivity): boolean =>
-      type === 'endRun' || (isStarted ? !worker.endsWith(taskQueue) : type === 'executeRun');
-    if (activities.some(isElsewhere)) return;
-    const lost = activities.find(({ isStarted }) => isStarted);
-    // A workflow task may be the lost worker's as well: then nothing would come of a failed activity before that task's timeout.
-    if (lost && !workflow?.hasTask) {
-      const isFailed = await this.orchestrator.failActivity(run.runId, lost.id);
-      // Otherwise Temporal has noticed the loss by itself meanwhile.
-      return isFailed ? undefined : this.handOverRun(run, taskQueue);
+  private async handOverRun(run: RunEntity, lost: string): Promise<void> {
+    // Which version a run gets is for Temporal to say.
+    const isHere = !this.config.worker.deployment && (await this.ready.promise);
+    const begun: Begun = isHere ? await this.executor.takeOverRunOf(lost, run) : { state: 'refused' };
+    if (begun.state === 'refused') await this.leaveToTemporal(run, lost);
+    if (begun.state === 'held') void this.giveWorkflow(run, begun.execution, lost);
+  }
+
+  /** Lets the workflow of a run that was taken over here find it here. */
+  private async giveWorkflow(run: RunEntity, execution: RunExecution, lost: string): Promise<void> {
+    // First the runs resume: calls of Temporal for each of them would delay that. A failed attempt needs its workflow even more.
+    const waitMs = Math.min(ABSENCE_MS, this.config.worker.heartbeatTimeoutMs * SHARE_OF_HEARTBEAT);
+    await execution.endedWithin(waitMs).catch(() => undefined);
+    try {
+      const workflow = await this.lookups(() => this.describe(run.runId));
+      if (workflow?.status === 'RUNNING' && !isElsewhere(workflow, lost)) return this.workflows.replace(run, execution);
+    } catch (error) {
+      this.logger.warn({ err: error, run_id: run.runId }, 'The run may be taken from here by its heartbeat timeout');
     }
-    // Which version a new workflow gets is for Temporal to say, and a run keeps the one that it has.
+    // Changes nothing where there is one.
+    this.workflows.defer(run, execution);
+  }
+
+  /** Lets Temporal give the run to any worker. */
+  private async leaveToTemporal(run: RunEntity, lost: string): Promise<void> {
+    const workflow = await this.describe(run.runId);
+    if (workflow && isElsewhere(workflow, lost)) return;
+    const activities = workflow?.status === 'RUNNING' ? workflow.activities : [];
+    const watching = activities.find(({ isStarted }) => isStarted);
+    // A workflow task may be the lost worker's as well: then nothing would come of a failed activity before that task's timeout.
+    if (watching && !workflow?.hasTask) {
+      const isFailed = await this.orchestrator.failActivity(run.runId, watching.id);
+      // Otherwise Temporal has noticed the loss by itself meanwhile.
+      return isFailed ? undefined : this.leaveToTemporal(run, lost);
+    }
+    // A run keeps the version that it has.
     if (this.config.worker.deployment) return;
-    const elapsedMs = run.startedAt ? Date.now() - run.startedAt.getTime() : 0;
-    await this.orchestrator.replaceRun(run, elapsedMs);
+    await this.orchestrator.replaceRun(run, { elapsedMs: elapsedMs(run), takesOver: true });
   }
 
   /**
@@ -125,4 +158,15 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
       await sleep(LOOK_AGAIN_MS);
     }
   }
+}
+
+/** Whether another worker than the lost one has the run by now, is about to take it over, or writes its end. */
+function isElsewhere({ status, activities }: WorkflowState, lost: string): boolean {
+  return (
+    status === 'RUNNING' &&
+    activities.some(
+      ({ type, isStarted, worker }) =>
+        type === 'endRun' || (isStarted ? !worker.endsWith(lost) : type === 'executeRun'),
+    )
+  );
 }

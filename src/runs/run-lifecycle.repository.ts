@@ -151,6 +151,15 @@ export class RunLifecycleRepository {
     );
   }
 
+  /** Takes the run over as `takeOverRun` does, unless the process of the task queue `lost` has it no more. */
+  takeOverRunOf(lost: string, runId: string, revision: string, taskQueue: string): Promise<Begun> {
+    return this.database.transaction(async (manager) => {
+      const run = await lockRun(manager, runId);
+      const elsewhere = run?.taskQueue === lost ? undefined : foundElsewhere(run);
+      return elsewhere ?? take(manager, run, revision, taskQueue);
+    });
+  }
+
   /** Records that the attempt stops after a checkpoint, for another worker to resume from: no process has the run then. */
   async recordHandBack(runId: string, attempt: number): Promise<void> {
     await this.database.query(

@@ -44,15 +44,19 @@ export class RunOrchestrator {
   }
 
   /**
-   * Starts a workflow that takes the run over, in place of the one that waits for a lost worker, if there is one.
+   * Starts a workflow for the run in place of the one that waits for a lost worker, if there is one.
    * @param elapsedMs time for which the run has been running
+   * @param takesOver whether the workflow is to take the run from the lost worker; otherwise it finds the worker that has done so
    */
-  async replaceRun(run: RunReference, elapsedMs: number): Promise<void> {
+  async replaceRun(
+    run: RunReference,
+    { elapsedMs, takesOver }: { elapsedMs: number; takesOver: boolean },
+  ): Promise<void> {
     const { args, ...options } = this.workflowOf(run, elapsedMs);
     await this.temporal.startOnce<typeof runWorkflow>('runWorkflow', {
       ...options,
       workflowIdConflictPolicy: 'TERMINATE_EXISTING',
-      args: [{ ...args[0], takesOver: true }],
+      args: [{ ...args[0], takesOver }],
     });
   }
 

@@ -20,6 +20,8 @@ const STEP_MS = 60_000;
 const WARMING_RUNS = 40;
 /** Alone, half of the runs are watched by an activity when the worker is killed, the others are still in their first two seconds. */
 const APART_MS = 3_000;
+/** Time after which the supervisor starts a worker at once that fails again. */
+const RECOVERED_MS = 12_000;
 
 /** @param {number} pid @param {string} file */
 const processFile = (pid, file) => readFileSync(`/proc/${pid}/${file}`, 'utf8');
@@ -98,6 +100,8 @@ await withGantry(async ({ api, postgres, pids }) => {
     // Started once all runs have begun; otherwise it would take some of them.
     const twin = hasCompany ? await startTwinOf(worker) : undefined;
     if (twin) await load(WARMING_RUNS, 8, () => wait(api, ONE_NODE));
+    // Its second graph process still loads.
+    if (twin) await sleep(APART_MS);
     /** @type {number[]} */
     const times = [];
     const killed = performance.now();
@@ -118,6 +122,7 @@ await withGantry(async ({ api, postgres, pids }) => {
     console.log(`| ${round} | another worker beside it  | ${await measure(true)} |`);
     while (workerOf(supervisor, command) === undefined) await sleep(LOOK_MS);
     await wait(api, ONE_NODE);
+    await sleep(RECOVERED_MS);
     console.log(`| ${round} | it alone, and started again | ${await measure(false)} |`);
   }
   await database.end();

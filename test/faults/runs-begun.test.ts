@@ -54,6 +54,12 @@ describe('a run that has just begun', () => {
     return (events ?? []).map(({ eventType }) => EventType[eventType!]);
   }
 
+  /** Identities of the workers that execute activities of the run's workflow. */
+  async function watchersOf(run: string): Promise<string[]> {
+    const { raw } = await (await gantry.workflowOf(run)).describe();
+    return (raw.pendingActivities ?? []).map(({ lastWorkerIdentity }) => lastWorkerIdentity ?? '');
+  }
+
   /** Kills the worker that owns the run; the other one continues, and a new one is started. */
   async function end(signal: NodeJS.Signals, { pid }: Execution): Promise<void> {
     const holder = gantry.workers.find((worker) => worker.pid === pid)!;
@@ -100,8 +106,8 @@ describe('a run that has just begun', () => {
   it('and twenty others, one without a workflow, are finished by another worker: their finished nodes ran once', async () => {
     const earlier = await Promise.all(Array.from({ length: 12 }, () => startRun(WATCHED_STEP_MS)));
     await waitFor('activities that watch them', async () => {
-      const described = await Promise.all(earlier.map(async ({ run }) => (await gantry.workflowOf(run)).describe()));
-      return described.every(({ raw }) => raw.pendingActivities?.length === 1);
+      const watchers = await Promise.all(earlier.map(({ run }) => watchersOf(run)));
+      return watchers.every(({ length }) => length === 1);
     });
     const runs = [...earlier, ...(await Promise.all(Array.from({ length: 8 }, () => startRun())))];
     const unstarted = await startWithoutWorkflow();
@@ -125,6 +131,21 @@ describe('a run that has just begun', () => {
     expect(new Set(attempts)).toEqual(new Set([1, 2]));
   });
 
+  it('gets a workflow that watches it where it was taken over: it has two attempts', async () => {
+    const { thread, run, first } = await startRun(WATCHED_STEP_MS);
+    await waitFor('the activity that watches it', async () => (await watchersOf(run)).length === 1);
+    await end('SIGKILL', first);
+    await waitFor('its next attempt', async () => (await gantry.ledger.of(run)).some(({ attempt }) => attempt === 2));
+    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
+    expect(await (await gantry.workflowOf(run)).result()).toEqual({ ending: 'success' });
+    const history = await historyOf(run);
+    // It found the run, rather than taking it from the worker that has it.
+    expect(history.filter((type) => type === 'EVENT_TYPE_ACTIVITY_TASK_SCHEDULED')).toHaveLength(1);
+    expect(history).toContain('EVENT_TYPE_MARKER_RECORDED');
+    const attempts = (await gantry.ledger.of(run)).map(({ attempt }) => attempt);
+    expect(new Set(attempts)).toEqual(new Set([1, 2]));
+  });
+
   it('stays where it is when the session of its worker is disconnected and reconnects', async () => {
     const { thread, run } = await startRun();
     const { rows } = await gantry.sql.query(
@@ -139,10 +160,7 @@ describe('a run that has just begun', () => {
 
   it('is taken over from a worker that lives without a session, whose writes are refused from then on', async () => {
     const watched = await startRun();
-    await waitFor('the activity that watches it', async () => {
-      const { raw } = await (await gantry.workflowOf(watched.run)).describe();
-      return raw.pendingActivities?.length === 1;
-    });
+    await waitFor('the activity that watches it', async () => (await watchersOf(watched.run)).length === 1);
     const runs = [watched, ...(await Promise.all(Array.from({ length: 5 }, () => startRun())))];
     const findOwner = async (): Promise<{ owner_id: number; pid: number } | undefined> => {
       const { rows } = await gantry.sql.query<{ owner_id: number; pid: number }>(
@@ -277,5 +295,23 @@ describe('a run that has just begun', () => {
     );
     expect(Number(rows[0].at_once)).toBeLessThanOrEqual(3);
     expect(Number(rows[0].at_once)).toBeGreaterThan(1);
+  });
+
+  it('and others of its worker, which is killed, are finished by one that has room for only three at a time', async () => {
+    const [limited] = gantry.workers;
+    const roomy = await gantry.startWorker();
+    // The limited worker may begin some of them, but not all.
+    const runs = await Promise.all(Array.from({ length: 9 }, () => startRun()));
+    const lost = runs.filter(({ first }) => first.pid === roomy.pid);
+    expect(lost.length).toBeGreaterThan(3);
+    await gantry.killWorker('SIGKILL', roomy);
+    for (const { thread, run } of runs) expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
+    for (const { run } of lost) {
+      const executions = await gantry.ledger.of(run);
+      const repeated = NODES.filter((name) => executions.filter(({ node }) => node === name).length > 1);
+      expect(repeated.length).toBeLessThanOrEqual(1);
+      expect(executions).toHaveLength(NODES.length + repeated.length);
+      expect(executions.at(-1)).toMatchObject({ pid: limited.pid });
+    }
   });
 });
