@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { AppModule } from './app.module';
 import { keepCompiledCode } from './config/compiled-code';
-import { returnMemoryOfStart } from './config/memory-of-start';
+import { returnUnusedMemory } from './config/unused-memory';
 import { loadConfig } from './config/config';
 import { enterProjectFolder } from './config/project-folder';
 import { forgetSecretSettings } from './config/secret-settings';
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   logger.info({ url: await app.getUrl() }, 'API is listening');
   process.send?.({ type: 'ready' });
   keepCompiledCode();
-  returnMemoryOfStart();
+  returnUnusedMemory();
 }
 
 main().catch((error: unknown) => {

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { keepCompiledCode } from '../src/config/compiled-code';
-import { returnMemoryOfStart } from '../src/config/memory-of-start';
+import { returnUnusedMemory } from '../src/config/unused-memory';
 import { loadConfig } from '../src/config/config';
 import { ConfigError } from '../src/config/config-error';
 import { enterProjectFolder } from '../src/config/project-folder';
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.once(signal, stop);
   process.send?.({ type: 'ready' });
   keepCompiledCode();
-  returnMemoryOfStart();
+  returnUnusedMemory();
   logger.info('Worker is polling');
   try {
     await worker.run();

@@ -5,7 +5,7 @@
  */
 import { createAdaptorServer } from '@hono/node-server';
 import { keepCompiledCode } from '../config/compiled-code';
-import { returnMemoryOfStart } from '../config/memory-of-start';
+import { returnUnusedMemory } from '../config/unused-memory';
 import { connectToParent, type ParentChannel } from '../graphs/host/parent-channel';
 import { registerSdkClient } from '../graphs/host/sdk-client';
 import { registerSdkLogger } from '../graphs/host/sdk-logger';
@@ -74,7 +74,7 @@ async function main(data: AppProcessData, { send }: ParentChannel<never, FromApp
   });
   send({ type: 'ready', routes: routesOf(app) });
   keepCompiledCode();
-  returnMemoryOfStart();
+  returnUnusedMemory();
 }
 
 void connectToParent<AppProcessData, never, FromAppProcess>().then(([data, channel]) =>

@@ -3,7 +3,7 @@
  * that a slow hash or an endless loop in it delays only the requests that wait for its answer, and without the api's memory.
  */
 import { keepCompiledCode } from '../../config/compiled-code';
-import { returnMemoryOfStart } from '../../config/memory-of-start';
+import { returnUnusedMemory } from '../../config/unused-memory';
 import { connectToParent, type ParentChannel } from '../../graphs/host/parent-channel';
 import { registerSdkLogger } from '../../graphs/host/sdk-logger';
 import { importExport } from '../../graphs/host/user-module';
@@ -37,7 +37,7 @@ async function main(data: UserModuleSource, { send, onMessage }: Channel): Promi
   const { uncovered, generallyCoveredStore } = handlers;
   send({ type: 'ready', module: { uncovered, generallyCoveredStore } });
   keepCompiledCode();
-  returnMemoryOfStart();
+  returnUnusedMemory();
 }
 
 void connectToParent<UserModuleSource, ToAuthProcess, FromAuthProcess>().then(([data, channel]) =>

@@ -4,7 +4,7 @@
  */
 import { Pool } from 'pg';
 import { keepCompiledCode } from '../../config/compiled-code';
-import { returnMemoryOfStart } from '../../config/memory-of-start';
+import { returnUnusedMemory } from '../../config/unused-memory';
 import { embeddingLanguage } from '../../config/store-settings';
 import { closeSerializer } from '../../patches/langgraph-checkpoint/closed-serializers';
 import { connectStoreDirectly } from '../../patches/langgraph-checkpoint/direct-store';
@@ -277,7 +277,7 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
   }, PULSE_MS);
   send({ type: 'ready', problems });
   keepCompiledCode();
-  returnMemoryOfStart();
+  returnUnusedMemory();
   if (data.preparesSchemas) void calls.prepareSchemas();
 }
 
