@@ -62,7 +62,7 @@ export class DeferredWorkflows {
   private async settle(run: RunEntity, execution: RunExecution): Promise<void> {
     const { runId, tenantId, threadId } = run;
     // An attempt that failed needs a workflow, which gives the run to another one; the attempt itself has reported why.
-    const result = this.afterMs > 0 ? await execution.endedWithin(this.afterMs).catch(() => undefined) : undefined;
+    const result = this.afterMs > 0 ? await execution.settledWithin(this.afterMs) : undefined;
     if (result?.deliveryId) {
       return this.deliveries.startStored([{ deliveryId: result.deliveryId, tenantId, runId, threadId }]);
     }

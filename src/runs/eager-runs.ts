@@ -59,10 +59,9 @@ export class EagerRuns implements OnModuleDestroy {
         begun = execution;
         if (this.workflows.isEnabled) this.workflows.defer(run, execution);
       });
-      await begun?.endedWithin(PLACE_MS);
+      await begun?.settledWithin(PLACE_MS);
     } catch (error) {
-      // A failed attempt is reported to the run's workflow.
-      if (!begun) this.logger.warn({ err: error, run_id: runId }, 'Run not begun yet: its workflow will do it');
+      this.logger.warn({ err: error, run_id: runId }, 'Run not begun yet: its workflow will do it');
     }
     this.starts.over(runId);
     const next = this.starts.next();

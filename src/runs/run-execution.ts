@@ -52,6 +52,11 @@ export class RunExecution {
     return Promise.race([this.ended, timer.catch(() => undefined)]);
   }
 
+  /** Resolves as `endedWithin` does, and to undefined when the attempt failed, which it has reported. */
+  settledWithin(ms: number): Promise<ExecuteRunResult | undefined> {
+    return this.endedWithin(ms).catch(() => undefined);
+  }
+
   /**
    * Ends the wait for the run in a worker that is about to stop: the run's workflow then starts an activity that watches it.
    */

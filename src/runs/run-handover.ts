@@ -6,7 +6,7 @@ import { RunOrchestrator } from '../temporal/run-orchestrator';
 import type { WorkflowState } from '../temporal/workflow-state';
 import { DeferredWorkflows, elapsedMs } from './deferred-workflows';
 import { OwnerSession } from './owner-session';
-import { type Begun, RunExecutor } from './run-executor';
+import { RunExecutor } from './run-executor';
 import type { RunExecution } from './run-execution';
 import { RunSweepRepository } from './run-sweep.repository';
 import type { RunEntity } from './run.entity';
@@ -88,7 +88,7 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
     const isLost = ({ taskTakenAt, activities }: WorkflowState): boolean =>
       taskTakenAt !== undefined || activities.some(({ isStarted, worker }) => isStarted && worker.endsWith(taskQueue));
     const recover = async (run: RunEntity): Promise<void> => {
-      const workflow = await this.describe(run.runId);
+      const workflow = await this.findOpenWorkflow(run.runId);
       if (workflow && isLost(workflow)) await this.leaveToTemporal(run, taskQueue);
     };
     const limit = pLimit(AT_ONCE);
@@ -108,9 +108,9 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
 
   private async handOverRun(run: RunEntity, lost: string): Promise<void> {
     // Which version a run gets is for Temporal to say.
-    const isHere = !this.config.worker.deployment && (await this.ready.promise);
-    const begun: Begun = isHere ? await this.executor.takeOverRunOf(lost, run) : { state: 'refused' };
-    if (begun.state === 'refused') await this.leaveToTemporal(run, lost);
+    if (this.config.worker.deployment || !(await this.ready.promise)) return this.leaveToTemporal(run, lost);
+    const begun = await this.executor.takeOverRunOf(lost, run);
+    if (begun.state === 'refused') return this.leaveToTemporal(run, lost);
     if (begun.state === 'held') void this.giveWorkflow(run, begun.execution, lost);
   }
 
@@ -118,10 +118,10 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
   private async giveWorkflow(run: RunEntity, execution: RunExecution, lost: string): Promise<void> {
     // First the runs resume: calls of Temporal for each of them would delay that. A failed attempt needs its workflow even more.
     const waitMs = Math.min(ABSENCE_MS, this.config.worker.heartbeatTimeoutMs * SHARE_OF_HEARTBEAT);
-    await execution.endedWithin(waitMs).catch(() => undefined);
+    await execution.settledWithin(waitMs);
     try {
-      const workflow = await this.lookups(() => this.describe(run.runId));
-      if (workflow?.status === 'RUNNING' && !isElsewhere(workflow, lost)) return this.workflows.replace(run, execution);
+      const workflow = await this.lookups(() => this.findOpenWorkflow(run.runId));
+      if (workflow && !isElsewhere(workflow, lost)) return this.workflows.replace(run, execution);
     } catch (error) {
       this.logger.warn({ err: error, run_id: run.runId }, 'The run may be taken from here by its heartbeat timeout');
     }
@@ -131,10 +131,9 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
 
   /** Lets Temporal give the run to any worker. */
   private async leaveToTemporal(run: RunEntity, lost: string): Promise<void> {
-    const workflow = await this.describe(run.runId);
+    const workflow = await this.findOpenWorkflow(run.runId);
     if (workflow && isElsewhere(workflow, lost)) return;
-    const activities = workflow?.status === 'RUNNING' ? workflow.activities : [];
-    const watching = activities.find(({ isStarted }) => isStarted);
+    const watching = workflow?.activities.find(({ isStarted }) => isStarted);
     // A workflow task may be the lost worker's as well: then nothing would come of a failed activity before that task's timeout.
     if (watching && !workflow?.hasTask) {
       const isFailed = await this.orchestrator.failActivity(run.runId, watching.id);
@@ -147,26 +146,23 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * State of a run's workflow. An absent worker gets no tasks, so one that was taken since is with another worker: what comes of it
-   * shows in a moment.
+   * State of a run's workflow; undefined when none is running. An absent worker gets no tasks, so one that was taken since is with
+   * another worker: what comes of it shows in a moment.
    */
-  private async describe(runId: string): Promise<WorkflowState | undefined> {
+  private async findOpenWorkflow(runId: string): Promise<WorkflowState | undefined> {
     for (let restMs = ABSENCE_MS; ; restMs -= LOOK_AGAIN_MS) {
       const workflow = await this.orchestrator.describeRun(runId, DESCRIBE_TIMEOUT_MS);
       const takenAt = workflow?.taskTakenAt?.getTime() ?? 0;
-      if (restMs <= 0 || takenAt < Date.now() - ABSENCE_MS) return workflow;
+      if (restMs <= 0 || takenAt < Date.now() - ABSENCE_MS)
+        return workflow?.status === 'RUNNING' ? workflow : undefined;
       await sleep(LOOK_AGAIN_MS);
     }
   }
 }
 
 /** Whether another worker than the lost one has the run by now, is about to take it over, or writes its end. */
-function isElsewhere({ status, activities }: WorkflowState, lost: string): boolean {
-  return (
-    status === 'RUNNING' &&
-    activities.some(
-      ({ type, isStarted, worker }) =>
-        type === 'endRun' || (isStarted ? !worker.endsWith(lost) : type === 'executeRun'),
-    )
+function isElsewhere({ activities }: WorkflowState, lost: string): boolean {
+  return activities.some(
+    ({ type, isStarted, worker }) => type === 'endRun' || (isStarted ? !worker.endsWith(lost) : type === 'executeRun'),
   );
 }
