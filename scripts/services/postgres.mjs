@@ -20,7 +20,7 @@ const STARTUP_MS = 60_000;
  */
 const SERVER_SETTINGS = {
   max_connections: '300',
-  shared_buffers: '192MB',
+  shared_buffers: '128MB',
   effective_cache_size: '1GB',
   work_mem: '8MB',
   maintenance_work_mem: '128MB',
