@@ -1,5 +1,6 @@
 import { EventAppender } from '../streams/event-appender';
-import type { EventLogRepository, NewRunEvent } from '../streams/event-log.repository';
+import type { EventLogRepository } from '../streams/event-log.repository';
+import type { NewRunEvent } from '../streams/run-event';
 import { AttemptEvents } from './attempt-events';
 import type { RunEntity } from './run.entity';
 

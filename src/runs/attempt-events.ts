@@ -1,7 +1,7 @@
 import { storableText } from '../database/storable-text';
 import type { RunEventMessage } from '../graphs/host/protocol';
 import type { EventAppender } from '../streams/event-appender';
-import type { NewRunEvent } from '../streams/event-log.repository';
+import type { NewRunEvent } from '../streams/run-event';
 import type { RunEntity } from './run.entity';
 
 /** The events that an attempt at a run emits, numbered and appended to the log. */

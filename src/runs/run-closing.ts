@@ -2,7 +2,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { storedJson, storedTextColumn } from '../database/at-rest';
 import { prepared } from '../patches/pg/prepared-statements';
 import { inFlightSql } from '../database/run-status';
-import type { NewRunEvent } from '../streams/event-log.repository';
+import { type EventContent, toRows } from '../streams/event-rows';
 import { END_EVENT, END_HINT, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
 import type { RunEnding } from './run-ending';
 import type { RunEntity } from './run.entity';
@@ -20,10 +20,11 @@ const closing = (change: string, before = ''): string => `
   WITH ${before} closed AS (
     ${change} RETURNING 1
   ), logged AS (
-    INSERT INTO run_events (run_id, seq, tenant_id, event, data, fact)
-    SELECT $1, last.seq + entry.index, $6, entry.event, entry.data, entry.fact
+    INSERT INTO run_events (run_id, first_seq, seq, tenant_id, event, data, fact)
+    SELECT $1, last.seq + entry.first_seq, last.seq + entry.seq, $6, entry.event, entry.data, entry.fact
     FROM (SELECT coalesce(max(seq), -1) AS seq FROM run_events WHERE run_id = $1) AS last,
-         unnest($7::text[], $12::text[], $13::text[]) WITH ORDINALITY AS entry (event, data, fact, index)
+         unnest($7::text[], $12::text[], $13::text[], $14::int[], $15::int[])
+           AS entry (event, data, fact, first_seq, seq)
     WHERE EXISTS (SELECT FROM closed)
   ), settled AS (
     UPDATE threads SET
@@ -61,7 +62,7 @@ const DELETE_RUN = prepared('delete-run', closing(`DELETE FROM runs WHERE run_id
 const CLOSE_LONE_RUN = prepared(
   'close-lone-run',
   closing(
-    `${CLOSING} AND status = 'running' AND attempt = $14 AND EXISTS (SELECT FROM alone)`,
+    `${CLOSING} AND status = 'running' AND attempt = $16 AND EXISTS (SELECT FROM alone)`,
     `thread AS MATERIALIZED (
        SELECT ctid FROM threads WHERE tenant_id = $6 AND thread_id = $8 FOR UPDATE SKIP LOCKED
      ), alone AS MATERIALIZED (
@@ -115,7 +116,7 @@ function endedRun(run: RunEntity, { status, error }: RunEnding, endedAt: Date): 
   return { ...run, status, error: error ?? null, endedAt, updatedAt: endedAt, cancelAction: null };
 }
 
-/** $1 to $13 of the statements. */
+/** $1 to $15 of the statements. */
 function closingParameters(run: RunEntity, ending: RunEnding, endedAt: Date): unknown[] {
   const { status, state, error, result, rest = [] } = ending;
   const failed = status === 'error' || status === 'timeout';
@@ -123,11 +124,13 @@ function closingParameters(run: RunEntity, ending: RunEnding, endedAt: Date): un
   const isRefused = error?.reason !== undefined;
   const settled = failed && !isRefused ? 'error' : state ? (state.next.length > 0 ? 'interrupted' : 'idle') : null;
   // The error is the last event of a stream, whether an attempt saw it or only the workflow.
-  const entries: Pick<NewRunEvent, 'event' | 'data' | 'fact'>[] = [
+  const events: EventContent[] = [
     ...rest,
     ...(error ? [{ event: 'error', data: JSON.stringify(error) }] : []),
     { event: END_EVENT, data: JSON.stringify({ status, result } satisfies RunEnd) },
   ];
+  // Numbered from the last one in the log.
+  const entries = toRows(events, 1);
   return [
     run.runId,
     status,
@@ -146,5 +149,7 @@ function closingParameters(run: RunEntity, ending: RunEnding, endedAt: Date): un
       entries.map(({ data }) => data),
     ),
     entries.map(({ fact }) => fact),
+    entries.map(({ firstSeq }) => firstSeq),
+    entries.map(({ seq }) => seq),
   ];
 }

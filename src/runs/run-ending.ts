@@ -1,6 +1,6 @@
 import { storableJson, storableText } from '../database/storable-text';
 import type { FinalState, RunError } from '../graphs/host/protocol';
-import type { NewRunEvent } from '../streams/event-log.repository';
+import type { EventContent } from '../streams/event-rows';
 import type { RunEnd } from '../streams/run-event';
 
 /** How a run ends. */
@@ -12,7 +12,7 @@ export interface RunEnding {
   /** Answer of `wait` and `join`. */
   result: unknown;
   /** The last events of the run that are not in the log yet. */
-  rest?: Pick<NewRunEvent, 'event' | 'data' | 'fact'>[];
+  rest?: EventContent[];
 }
 
 /** @param state undefined when it is unknown */

@@ -1,5 +1,6 @@
 import { EventAppender, EventsRefused } from './event-appender';
-import type { EventLogRepository, NewRunEvent } from './event-log.repository';
+import type { EventLogRepository } from './event-log.repository';
+import type { NewRunEvent } from './run-event';
 
 /** Stands in for the table: what is tested here is the batching, and the table has its own tests. */
 class RecordingLog {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isContentError } from '../database/unstorable-text';
-import { EventLogRepository, type NewRunEvent } from './event-log.repository';
+import { EventLogRepository } from './event-log.repository';
+import type { NewRunEvent } from './run-event';
 
 /** Time for which events are collected for one commit; readers don't notice a few milliseconds. */
 const FLUSH_MS = 3;

@@ -1,20 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { type EncryptionContext, storedTextColumn } from '../database/at-rest';
+import { storedTextColumn } from '../database/at-rest';
 import { prepared } from '../patches/pg/prepared-statements';
-import { END_EVENT, RUN_EVENTS_CHANNEL, type RunEvent, type EmittedEvents } from './run-event';
-
-export interface NewRunEvent extends RunEvent {
-  tenantId: string;
-  runId: string;
-  /** The fencing token of the attempt that made the event. */
-  attempt: number;
-  /** Encryption context of the run; undefined without a custom encryption. */
-  encryptionContext?: EncryptionContext | undefined;
-  /** Id of the task or checkpoint that the event reports; a repeated attempt emits what is missing. */
-  fact?: string;
-}
+import { eventsOf, type EventRow, toRows } from './event-rows';
+import { END_EVENT, type EmittedEvents, type NewRunEvent, RUN_EVENTS_CHANNEL, type RunEvent } from './run-event';
 
 export interface EventQuery {
   runId: string;
@@ -32,19 +22,21 @@ const EMITTED_UPDATES = 100;
 /** A step may have the ends of this many tasks. */
 const EMITTED_FACTS = 10_000;
 
+const ROW = `SELECT first_seq AS "firstSeq", seq, event, data FROM run_events`;
+
 /** Writes the events of attempts that own their runs, and resolves to these runs. */
 const APPEND = prepared(
   'append-events',
   `WITH input AS (
-    SELECT * FROM unnest($1::uuid[], $2::int[], $3::int[], $4::uuid[], $5::text[], $6::text[], $7::text[])
-      AS input (run_id, attempt, seq, tenant_id, event, data, fact)
+    SELECT * FROM unnest($1::uuid[], $2::int[], $3::int[], $4::int[], $5::uuid[], $6::text[], $7::text[], $8::text[])
+      AS input (run_id, attempt, first_seq, seq, tenant_id, event, data, fact)
   ), held AS MATERIALIZED (
     SELECT run_id, attempt FROM runs
     WHERE (run_id, attempt) IN (SELECT run_id, attempt FROM input) AND status = 'running'
     FOR SHARE
   ), written AS (
-    INSERT INTO run_events (run_id, seq, tenant_id, event, data, fact)
-    SELECT run_id, seq, tenant_id, event, data, fact FROM input JOIN held USING (run_id, attempt)
+    INSERT INTO run_events (run_id, first_seq, seq, tenant_id, event, data, fact)
+    SELECT run_id, first_seq, seq, tenant_id, event, data, fact FROM input JOIN held USING (run_id, attempt)
   )
   SELECT coalesce(array_agg(run_id), '{}') AS held,
          pg_notify('${RUN_EVENTS_CHANNEL}', coalesce(string_agg(run_id::text, ','), ''))
@@ -57,19 +49,20 @@ const APPEND = prepared(
  */
 const READ_PAGES = prepared(
   'read-events',
-  `SELECT asked.index, event.seq, event.event, event.data
+  `SELECT asked.index, event."firstSeq", event.seq, event.event, event.data
   FROM (
     SELECT * FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS asked (run_id, after, index) LIMIT cardinality($1)
   ) AS asked
   CROSS JOIN LATERAL (
-    SELECT seq, event, data, sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS bytes_before
+    SELECT first_seq AS "firstSeq", seq, event, data,
+      sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS bytes_before
     FROM (
-      SELECT seq, event, data FROM run_events
+      SELECT first_seq, seq, event, data FROM run_events
       WHERE run_events.run_id = asked.run_id AND run_events.seq > asked.after
       ORDER BY seq LIMIT ${PAGE_EVENTS}
     ) AS newest
   ) AS event
-  WHERE event.bytes_before < ${PAGE_BYTES}
+  WHERE event.bytes_before < ${PAGE_BYTES} AND coalesce(event."firstSeq", event.seq) <= asked.after + ${PAGE_EVENTS}
   ORDER BY asked.index, event.seq`,
 );
 
@@ -89,23 +82,28 @@ export class EventLogRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
   /** The last event of these kinds that a run has reported. */
-  async lastOf(runId: string, events: string[]): Promise<Pick<RunEvent, 'event' | 'data'> | undefined> {
-    const [last]: Pick<RunEvent, 'event' | 'data'>[] = await this.database.query(
-      `SELECT event, data FROM run_events WHERE run_id = $1 AND event = ANY($2) ORDER BY seq DESC LIMIT 1`,
+  async lastOf(runId: string, events: string[]): Promise<RunEvent | undefined> {
+    const [last] = await this.database.query<EventRow[]>(
+      `${ROW} WHERE run_id = $1 AND event = ANY($2) ORDER BY seq DESC LIMIT 1`,
       [runId, events],
     );
-    return last;
+    return last && eventsOf(last).at(-1);
   }
 
   /**
    * Writes a batch of events of many runs in one statement with one notification, and only those of attempts that still own
    * their runs: the row lock keeps another attempt from beginning in between.
+   * @param events in their order, without gaps within an attempt
    * @returns ids of the runs that are owned
    */
   async appendEvents(events: NewRunEvent[]): Promise<Set<string>> {
-    const column = <K extends keyof NewRunEvent>(key: K): NewRunEvent[K][] => events.map((event) => event[key]);
+    const ofAttempts = Map.groupBy(events, ({ runId, attempt }) => `${runId} ${attempt}`);
+    const rows = [...ofAttempts.values()].flatMap((own) =>
+      toRows(own, own[0].seq).map(({ fact, ...row }) => ({ ...own[0], ...row, fact })),
+    );
+    const column = <K extends keyof (typeof rows)[0]>(key: K): (typeof rows)[0][K][] => rows.map((row) => row[key]);
     const [{ held }]: [{ held: string[] }] = await this.database.query(APPEND, [
-      ...[column('runId'), column('attempt'), column('seq'), column('tenantId')],
+      ...[column('runId'), column('attempt'), column('firstSeq'), column('seq'), column('tenantId')],
       column('event'),
       storedTextColumn('run', 'events', column('data'), column('encryptionContext')),
       column('fact'),
@@ -125,11 +123,8 @@ export class EventLogRepository {
   /** Reads what a repeated attempt needs to emit each event once: the newest `updates` of a run, and its committed events. */
   async findEmitted(runId: string): Promise<EmittedEvents> {
     const [updates, facts] = await Promise.all([
-      this.database.query<{ event: string; data: string[] }[]>(
-        `SELECT event, array_agg(data) AS data FROM (
-           SELECT event, data FROM run_events WHERE run_id = $1 AND event LIKE 'updates%'
-           ORDER BY seq DESC LIMIT ${EMITTED_UPDATES}
-         ) AS newest GROUP BY event`,
+      this.database.query<EventRow[]>(
+        `${ROW} WHERE run_id = $1 AND event LIKE 'updates%' ORDER BY seq DESC LIMIT ${EMITTED_UPDATES}`,
         [runId],
       ),
       this.database.query<{ emitted: string }[]>(
@@ -138,20 +133,25 @@ export class EventLogRepository {
         [runId],
       ),
     ]);
+    const newest = updates.flatMap((row) => eventsOf(row).reverse()).slice(0, EMITTED_UPDATES);
+    const byName = Object.entries(Object.groupBy(newest, ({ event }) => event));
     return {
-      updates: Object.fromEntries(updates.map(({ event, data }) => [event, data])),
+      updates: Object.fromEntries(byName.map(([event, each = []]) => [event, each.map(({ data }) => data)])),
       facts: facts.map(({ emitted }) => emitted),
     };
   }
 
   /** The next page of each asked run, in one query. */
   async readMany(queries: EventQuery[]): Promise<RunEvent[][]> {
-    const rows: (RunEvent & { index: string })[] = await this.database.query(READ_PAGES, [
+    const rows: (EventRow & { index: string })[] = await this.database.query(READ_PAGES, [
       queries.map(({ runId }) => runId),
       queries.map(({ after }) => after),
     ]);
     const pages: RunEvent[][] = queries.map(() => []);
-    for (const { index, seq, event, data } of rows) pages[Number(index) - 1].push({ seq, event, data });
+    for (const { index, ...row } of rows) {
+      const asked = Number(index) - 1;
+      pages[asked].push(...eventsOf(row, queries[asked].after));
+    }
     return pages;
   }
 

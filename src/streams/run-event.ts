@@ -1,9 +1,23 @@
+import type { EncryptionContext } from '../database/at-rest';
+
 /** One entry of a run's event log. `seq` counts from 0 without gaps and is the SSE id. */
 export interface RunEvent {
   seq: number;
   event: string;
   /** JSON text. */
   data: string;
+}
+
+/** An event that an attempt appends to the log. */
+export interface NewRunEvent extends RunEvent {
+  tenantId: string;
+  runId: string;
+  /** The fencing token of the attempt that made the event. */
+  attempt: number;
+  /** Encryption context of the run; undefined without a custom encryption. */
+  encryptionContext?: EncryptionContext | undefined;
+  /** Id of the task or checkpoint that the event reports; a repeated attempt emits what is missing. */
+  fact?: string;
 }
 
 /** The part of a run's log that another attempt might emit again. */

@@ -7,7 +7,7 @@ import { RunLifecycleRepository } from '../../src/runs/run-lifecycle.repository'
 import type { RunEntity } from '../../src/runs/run.entity';
 import type { RunStatus } from '../../src/database/run-status';
 import { EventLogRepository } from '../../src/streams/event-log.repository';
-import { END_EVENT } from '../../src/streams/run-event';
+import { END_EVENT, type RunEvent } from '../../src/streams/run-event';
 import { startTestApi, type TestApi } from '../support/api';
 import { waitFor } from '../support/wait-for';
 
@@ -228,6 +228,45 @@ describe('a run', () => {
         { seq: 2, ...rest[1], fact: null },
         { seq: 3, event: END_EVENT, data: '{"status":"success","result":{}}', fact: null },
       ]);
+    });
+
+    it('with a log whose rows hold several events, which is read from each of them on', async () => {
+      const runId = await insertRun(await insertThread());
+      const run = await owned(runId);
+      const event = { tenantId: api.config.auth.defaultTenantId, runId, attempt: 1 };
+      const numbers = Array.from({ length: 300 }, (_, index) => index);
+      const written = [
+        ...numbers.slice(0, 250).map((number) => ({ event: 'messages', data: `[{"content":"${number} 😀"}]` })),
+        { event: 'updates', data: '{"a":1}', fact: 'task' },
+        ...numbers.slice(0, 5).map((number) => ({ event: 'updates|sub:1', data: `{"sub":${number}}` })),
+        ...numbers.slice(250).map((number) => ({ event: 'messages', data: `[{"content":"${number} 😁"}]` })),
+        { event: 'custom', data: '1' },
+        { event: 'custom', data: '2' },
+      ];
+      const all = written.map(({ event: name, data }, seq) => ({ seq, event: name, data }));
+      const appended = written.slice(0, 270).map((each, seq) => ({ ...event, ...each, seq }));
+      await log.appendEvents(appended.slice(0, 30));
+      await log.appendEvents(appended.slice(30));
+      expect(await log.findEmitted(runId)).toEqual({
+        updates: {
+          updates: ['{"a":1}'],
+          'updates|sub:1': ['{"sub":4}', '{"sub":3}', '{"sub":2}', '{"sub":1}', '{"sub":0}'],
+        },
+        facts: ['updates task'],
+      });
+      await runs.endOwnedRun(run, { ...completedEnding('success', undefined), rest: written.slice(270) });
+      all.push({ seq: written.length, event: END_EVENT, data: '{"status":"success","result":{}}' });
+      expect(await log.lastOf(runId, ['custom', 'updates'])).toMatchObject({ event: 'custom', data: '2' });
+      expect((await pool.query('SELECT FROM run_events WHERE run_id = $1', [runId])).rowCount).toBeLessThan(20);
+      for (const after of all.keys()) {
+        const [page] = await log.readMany([{ runId, after }]);
+        expect(page).toEqual(all.slice(after + 1, after + 1 + page.length));
+        expect(page.length > 0).toBe(after + 1 < all.length);
+      }
+      const pages: RunEvent[][] = [];
+      for await (const page of log.readAll(runId)) pages.push(page);
+      expect(pages.flat()).toEqual(all);
+      expect(pages.length).toBeGreaterThan(1);
     });
 
     it('after a concurrent cancellation has committed', async () => {

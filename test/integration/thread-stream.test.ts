@@ -57,6 +57,38 @@ describeLanguages('the stream of a thread with graphs in $language', ({ graphs }
   const queue = async (thread: string): Promise<string> =>
     (await client.runs.create(thread, 'three', { input: {}, multitaskStrategy: 'enqueue' })).run_id;
 
+  it('is resumed after any event, also where the log holds several of them in a row', async () => {
+    const thread = await createThread();
+    const { run_id: run } = await client.runs.create(thread, 'custom', { input: { count: 20 }, streamMode: 'custom' });
+    await client.runs.join(thread, run);
+    const { rows } = await gantry.sql.query<{ most: number }>(
+      'SELECT max(seq - first_seq + 1) AS most FROM run_events WHERE run_id = $1',
+      [run],
+    );
+    expect(rows[0].most).toBeGreaterThan(1);
+    const readRun = async (after: number): Promise<SseEvent[]> =>
+      (
+        await SseReader.get(`${gantry.url}/threads/${thread}/runs/${run}/stream`, { 'last-event-id': `${after}` })
+      ).rest();
+    const all = await readRun(-1);
+    expect(all.filter(({ event }) => event === 'custom').map(({ data }) => data)).toMatchObject(
+      Array.from({ length: 20 }, (_, index) => ({ index })),
+    );
+    for (const index of all.keys()) expect(await readRun(index)).toEqual(all.slice(index + 1));
+
+    const readThread = async (after: string): Promise<SseEvent[]> => {
+      const headers = { 'last-event-id': after };
+      const stream = await SseReader.get(`${gantry.url}/threads/${thread}/stream?stream_modes=run_modes`, headers);
+      const events = await stream.until(({ data }) => (data as { status?: string }).status === 'run_done');
+      await stream.close();
+      return events;
+    };
+    const ofThread = await readThread('-');
+    expect(ofThread.slice(0, -1).map(({ data }) => data)).toEqual(all.map(({ data }) => data));
+    for (const [index, { id }] of ofThread.slice(0, -1).entries())
+      expect(await readThread(id!)).toEqual(ofThread.slice(index + 1));
+  });
+
   it('emits the ends of runs that were cancelled before their turn, each once, and again to a client that reconnects', async () => {
     const thread = await createThread();
     const [stream, events] = await Promise.all([listen(thread), listenByProtocol(thread)]);

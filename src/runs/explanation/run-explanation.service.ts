@@ -56,7 +56,10 @@ export class RunExplanationService {
       ),
       this.find<StoredFacts['lastEvents'][number]>(
         `SELECT seq, event FROM (
-           SELECT seq, event FROM run_events WHERE run_id = $1 ORDER BY seq DESC LIMIT ${EVENTS_SHOWN}
+           SELECT each.seq, event
+           FROM (SELECT * FROM run_events WHERE run_id = $1 ORDER BY seq DESC LIMIT ${EVENTS_SHOWN}) AS newest,
+                generate_series(coalesce(first_seq, newest.seq), newest.seq) AS each (seq)
+           ORDER BY each.seq DESC LIMIT ${EVENTS_SHOWN}
          ) AS newest ORDER BY seq`,
         [runId],
       ),
