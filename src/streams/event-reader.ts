@@ -1,7 +1,7 @@
 import { Injectable, OnModuleInit } from '@nestjs/common';
+import { BatchedCalls } from '../database/batched-calls';
 import { Notifications } from '../database/notifications';
 import { acrossTenants } from '../database/request-scope';
-import { BatchedReads } from './batched-reads';
 import { EventLogRepository, type EventQuery } from './event-log.repository';
 import { END_EVENT, parseHint, RUN_EVENTS_CHANNEL, type RunEvent, type RunHint } from './run-event';
 
@@ -35,16 +35,16 @@ export class EventReader implements OnModuleInit {
   private readonly watchers = new Set<() => void>();
   /** Runs that hints came for, the latest last, and whether the latest was that of their end. */
   private readonly hints = new Map<string, boolean>();
-  private readonly pages: BatchedReads<EventQuery, RunEvent[]>;
-  private readonly ends: BatchedReads<string, RunEvent | undefined>;
+  private readonly pages: BatchedCalls<EventQuery, RunEvent[]>;
+  private readonly ends: BatchedCalls<string, RunEvent | undefined>;
 
   constructor(
     log: EventLogRepository,
     private readonly notifications: Notifications,
   ) {
     // One query serves readers of several tenants; each reader's access to its run was checked before.
-    this.pages = new BatchedReads((queries) => acrossTenants(() => log.readMany(queries)));
-    this.ends = new BatchedReads((runIds) => acrossTenants(() => log.readEnds(runIds)));
+    this.pages = new BatchedCalls((queries) => acrossTenants(() => log.readMany(queries)));
+    this.ends = new BatchedCalls((runIds) => acrossTenants(() => log.readEnds(runIds)));
   }
 
   async onModuleInit(): Promise<void> {
@@ -66,7 +66,7 @@ export class EventReader implements OnModuleInit {
     while (!signal.aborted) {
       // Waits for hints before the query, so that an event during it wakes the next one.
       const sleep = this.sleep(runId, signal, false);
-      const events = isEmpty ? [] : await this.pages.read({ runId, after: position });
+      const events = isEmpty ? [] : await this.pages.call({ runId, after: position });
       isEmpty = false;
       if (events.length > 0) {
         sleep.cancel();
@@ -91,14 +91,14 @@ export class EventReader implements OnModuleInit {
     let isOpen = run.wasPending === true && this.hints.get(runId) !== true;
     while (!signal.aborted) {
       const sleep = this.sleep(runId, signal, true);
-      const end = isOpen ? undefined : await this.ends.read(runId);
+      const end = isOpen ? undefined : await this.ends.call(runId);
       isOpen = false;
       if (end) {
         sleep.cancel();
         return end;
       }
       const hinted = await sleep.done;
-      if (!hinted && !signal.aborted && (await isOver())) return this.ends.read(runId);
+      if (!hinted && !signal.aborted && (await isOver())) return this.ends.call(runId);
     }
     return undefined;
   }

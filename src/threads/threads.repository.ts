@@ -15,6 +15,7 @@ import type { Page } from '../http/pagination';
 import { RUN_CANCEL_CHANNEL, THREAD_STATE_CHANNEL } from '../streams/run-event';
 import { pruneNext } from './checkpoint-pruning';
 import { ThreadEntity } from './thread.entity';
+import { ThreadInserts } from './thread-inserts';
 import { ThreadRemoval } from './thread-removal';
 import { checkThreadLanguage } from './thread-language';
 import type { ThreadKey } from './thread-key';
@@ -43,18 +44,16 @@ const FIND_THREAD = prepared(
    WHERE tenant_id = $1 AND thread_id = $2 AND NOT temporary`,
 );
 
-const INSERT_THREAD = prepared(
-  'insert-thread',
-  `INSERT INTO threads (tenant_id, thread_id, metadata, ttl_strategy, ttl_minutes) VALUES ($1, $2, $3, $4, $5)
-   ON CONFLICT DO NOTHING RETURNING ${columnsOf(ThreadEntity, 'threads')}`,
-);
-
 @Injectable()
 export class ThreadsRepository {
+  private readonly inserts: ThreadInserts;
+
   constructor(
     @InjectRepository(ThreadEntity) private readonly threads: Repository<ThreadEntity>,
     private readonly removal: ThreadRemoval,
-  ) {}
+  ) {
+    this.inserts = new ThreadInserts(threads.manager);
+  }
 
   /** @throws {ApiError} 422 for a thread of the other language */
   checkLanguage(thread: ThreadKey, registry: GraphRegistry, graphId: string): Promise<void> {
@@ -81,21 +80,13 @@ export class ThreadsRepository {
   }
 
   /** Resolves to null if the tenant already has a thread with this id. */
-  async insertThread(
+  insertThread(
     tenantId: TenantId,
     threadId: string,
     metadata: JsonObject,
     ttl: ThreadTtl | undefined,
   ): Promise<ThreadEntity | null> {
-    const values = [
-      tenantId,
-      threadId,
-      storedJson('thread', 'metadata', JSON.stringify(metadata)),
-      ttl?.strategy,
-      ttl?.minutes,
-    ];
-    const [thread]: ThreadEntity[] = await this.threads.query(INSERT_THREAD, values);
-    return thread ?? null;
+    return this.inserts.insertThread({ tenantId, threadId, metadata, ttl });
   }
 
   /** Merges into the metadata and, when one is given, sets the time to live; resolves to null when there is no such thread. */

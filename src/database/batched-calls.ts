@@ -1,0 +1,36 @@
+interface Request<Query, Answer> {
+  query: Query;
+  resolve: (answer: Answer | Promise<Answer>) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Makes one call at a time: requests during a call share the next one. */
+export class BatchedCalls<Query, Answer> {
+  private requests: Request<Query, Answer>[] = [];
+  private calling = false;
+
+  /** @param callMany answers in the order of the queries; a promise among the answers fails for its own caller alone */
+  constructor(private readonly callMany: (queries: Query[]) => Promise<(Answer | Promise<Answer>)[]>) {}
+
+  call(query: Query): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.requests.push({ query, resolve, reject });
+      if (!this.calling) void this.callAll();
+    });
+  }
+
+  private async callAll(): Promise<void> {
+    this.calling = true;
+    while (this.requests.length > 0) {
+      const requests = this.requests;
+      this.requests = [];
+      try {
+        const answers = await this.callMany(requests.map(({ query }) => query));
+        requests.forEach((request, index) => request.resolve(answers[index]));
+      } catch (error) {
+        for (const request of requests) request.reject(error);
+      }
+    }
+    this.calling = false;
+  }
+}
