@@ -98,7 +98,7 @@ export class ThreadInserts {
   }
 }
 
-/** What a statement's connection is prepared for: requests with the same may share a statement. */
+/** Names the settings of the connection for a request: those with the same settings may share a statement. */
 function connectionOf({ thread, scope }: Insert): string {
   return JSON.stringify([thread.tenantId, scope && [scope.tenantId, scope.isAcrossTenants, scope.actor]]);
 }
