@@ -44,7 +44,7 @@ export class DeferredWorkflows {
   /** Starts a workflow for a run that was taken over here, in place of the one that waits for the lost worker. */
   replace(run: RunEntity, execution: RunExecution): void {
     this.track(run, async () => {
-      await this.orchestrator.replaceRun(run, { elapsedMs: elapsedMs(run), takesOver: false });
+      await this.orchestrator.replaceRun(run, { takesOver: false });
       await this.cancelIfRequested(run, execution);
     });
   }
@@ -67,7 +67,7 @@ export class DeferredWorkflows {
       return this.deliveries.startStored([{ deliveryId: result.deliveryId, tenantId, runId, threadId }]);
     }
     if (result) return;
-    await this.orchestrator.startRun(run, { elapsedMs: elapsedMs(run) });
+    await this.orchestrator.startRun(run);
     await this.cancelIfRequested(run, execution);
   }
 
@@ -76,9 +76,4 @@ export class DeferredWorkflows {
     const now = await this.lifecycle.findRunById(runId);
     if (now && now.cancelAction !== null) execution.cancel();
   }
-}
-
-/** Time for which a run has been running, in milliseconds. */
-export function elapsedMs({ startedAt }: RunEntity): number {
-  return startedAt ? Date.now() - startedAt.getTime() : 0;
 }

@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { AppConfig } from '../config/config';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
 import type { WorkflowState } from '../temporal/workflow-state';
-import { DeferredWorkflows, elapsedMs } from './deferred-workflows';
+import { DeferredWorkflows } from './deferred-workflows';
 import { OwnerSession } from './owner-session';
 import { RunExecutor } from './run-executor';
 import type { RunExecution } from './run-execution';
@@ -142,7 +142,7 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
     }
     // A run keeps the version that it has.
     if (this.config.worker.deployment) return;
-    await this.orchestrator.replaceRun(run, { elapsedMs: elapsedMs(run), takesOver: true });
+    await this.orchestrator.replaceRun(run, { takesOver: true });
   }
 
   /**

@@ -21,6 +21,8 @@ export interface RunReference {
   assistantId: string;
   graphId: string;
   tenantId: string;
+  /** When the run began, from which its time limit counts; null or absent for one that hasn't begun. */
+  startedAt?: Date | null;
 }
 
 /** Workflows of runs: `run-<run_id>`, ids only, searchable by all ids of a run. */
@@ -34,25 +36,20 @@ export class RunOrchestrator {
   /**
    * Starts the run's workflow. Starting it while it is running, or after the run's end, changes nothing.
    * @param delayMs time until the run is due
-   * @param elapsedMs time for which the run has been running
    */
-  async startRun(run: RunReference, { delayMs = 0, elapsedMs = 0 } = {}): Promise<void> {
+  async startRun(run: RunReference, { delayMs = 0 } = {}): Promise<void> {
     await this.temporal.startOnce<typeof runWorkflow>('runWorkflow', {
-      ...this.workflowOf(run, elapsedMs),
+      ...this.workflowOf(run),
       ...(delayMs > 0 && { startDelay: delayMs }),
     });
   }
 
   /**
    * Starts a workflow for the run in place of the one that waits for a lost worker, if there is one.
-   * @param elapsedMs time for which the run has been running
    * @param takesOver whether the workflow is to take the run from the lost worker; otherwise it finds the worker that has done so
    */
-  async replaceRun(
-    run: RunReference,
-    { elapsedMs, takesOver }: { elapsedMs: number; takesOver: boolean },
-  ): Promise<void> {
-    const { args, ...options } = this.workflowOf(run, elapsedMs);
+  async replaceRun(run: RunReference, { takesOver }: { takesOver: boolean }): Promise<void> {
+    const { args, ...options } = this.workflowOf(run);
     await this.temporal.startOnce<typeof runWorkflow>('runWorkflow', {
       ...options,
       workflowIdConflictPolicy: 'TERMINATE_EXISTING',
@@ -60,10 +57,8 @@ export class RunOrchestrator {
     });
   }
 
-  private workflowOf(
-    run: RunReference,
-    elapsedMs: number,
-  ): WorkflowStartOptions<typeof runWorkflow> & { args: [RunWorkflowInput] } {
+  private workflowOf(run: RunReference): WorkflowStartOptions<typeof runWorkflow> & { args: [RunWorkflowInput] } {
+    const elapsedMs = run.startedAt ? Date.now() - run.startedAt.getTime() : 0;
     return {
       workflowId: runWorkflowId(run.runId),
       taskQueue: RUNS_QUEUE,

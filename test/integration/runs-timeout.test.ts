@@ -1,10 +1,13 @@
 import type { Client } from '@langchain/langgraph-sdk';
+import type { RunWorkflowInput } from '../../workflows/contracts/run.contract';
 import { Gantry, startGantry } from '../support/gantry';
 import { SseReader } from '../support/sse';
 import { waitFor } from '../support/wait-for';
 
 /** Time limit of the runs here, kept by the real server's timer; the workflow's own test has the 24 hours. */
 const LIMIT_SECONDS = 5;
+/** Time between the reading of a clock for a workflow's input and the start of the workflow. */
+const CLOCK_MS = 1_000;
 
 describe('a run beyond its time limit', () => {
   let gantry: Gantry;
@@ -35,6 +38,27 @@ describe('a run beyond its time limit', () => {
     expect(await client.runs.wait(thread, 'three', { input: {} })).toHaveProperty('done');
     const handle = gantry.temporal.workflow.getHandle(`run-${run}`);
     await waitFor('the workflow to end', async () => (await handle.describe()).status.name === 'COMPLETED');
+  });
+
+  it('counts from its beginning, whichever workflow keeps the limit', async () => {
+    const { thread_id: thread } = await client.threads.create();
+    const { run_id: run } = await client.runs.create(thread, 'sleep', { input: { sleep_ms: 600_000 } });
+    const first = await (await gantry.workflowOf(run)).describe();
+    await gantry.temporal.workflow.getHandle(first.workflowId, first.runId).terminate();
+    const next = gantry.temporal.workflow.getHandle(first.workflowId);
+    // The sweep looks for running runs without a workflow.
+    await waitFor('another workflow', async () => (await next.describe()).runId !== first.runId);
+    const { events } = await next.fetchHistory();
+    const { input } = events![0].workflowExecutionStartedEventAttributes!;
+    const { timeoutMs } = JSON.parse(Buffer.from(input!.payloads![0].data!).toString()) as RunWorkflowInput;
+    const { rows } = await gantry.sql.query<{ elapsed: number }>(
+      `SELECT extract(epoch FROM $2::timestamptz - started_at)::float8 * 1000 AS elapsed FROM runs WHERE run_id = $1`,
+      [run, (await next.describe()).startTime],
+    );
+    expect(rows[0].elapsed).toBeGreaterThan(0);
+    expect(timeoutMs).toBeLessThanOrEqual(Math.max(1, LIMIT_SECONDS * 1_000 - rows[0].elapsed + CLOCK_MS));
+    await client.runs.join(thread, run);
+    expect(await client.runs.get(thread, run)).toMatchObject({ status: 'timeout' });
   });
 
   it('does not count the time in which it waits for a person', async () => {
