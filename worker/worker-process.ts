@@ -97,6 +97,8 @@ export class WorkerProcess {
       shutdownGraceTime: config.worker.handBackAfterMs + config.worker.shutdownGraceMs,
       shutdownForceTime: config.worker.handBackAfterMs + config.worker.shutdownGraceMs + 5_000,
     };
+    // Lost runs resume while the workers of Temporal are made: they need Temporal, but not yet its tasks.
+    runs.handover.takeOverRuns();
     const deployment = app.get(WorkerDeployment);
     const discovery = app.get(DiscoveryService, { strict: false });
     // A run stays with the code that it began on; all other workflows continue with any, as replay tests prove.
@@ -211,7 +213,6 @@ export class WorkerProcess {
       if (this.owner) {
         // Which version a run gets is for Temporal to say.
         if (!this.deployment.version) await this.runs.eager.beginAtOnce();
-        this.runs.handover.takeOverRuns();
       }
       await Promise.all([...running, this.deployment.begin(this.stopping.signal)]);
       if (this.owner) await this.runs.handover.recoverHandedBack();
