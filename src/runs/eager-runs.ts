@@ -3,6 +3,7 @@ import { Notifications } from '../database/notifications';
 import { type DueRun, parseDue, RUN_DUE_CHANNEL } from '../streams/run-event';
 import { DeferredWorkflows } from './deferred-workflows';
 import { EagerStarts } from './eager-starts';
+import { IdleProcessors } from './idle-processors';
 import type { RunExecution } from './run-execution';
 import { RunExecutor } from './run-executor';
 
@@ -12,6 +13,10 @@ const EAGER_STARTS = 16;
 const EAGER_STARTS_OF_TENANT = 2;
 /** Time for which a run keeps others from beginning. A longer run probably waits for something else than a processor. */
 const PLACE_MS = 300;
+/** Interval of looks at the processors while runs wait, and the time for which a run may have kept them busy before its node waits. */
+const LOOK_MS = 50;
+/** Share of idle time beyond which more runs can begin: those that have places wait for something else than a processor. */
+const IDLE_SHARE = 0.4;
 /** Time after which a run that had to wait is left to its workflow, which any worker can take. */
 const WAIT_MS = 3_000;
 
@@ -24,6 +29,7 @@ export class EagerRuns implements OnModuleDestroy {
   private readonly logger = new Logger(EagerRuns.name);
   private readonly starts = new EagerStarts(EAGER_STARTS, EAGER_STARTS_OF_TENANT, WAIT_MS);
   private unsubscribe: (() => void) | undefined;
+  private looking: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly executor: RunExecutor,
@@ -41,6 +47,7 @@ export class EagerRuns implements OnModuleDestroy {
 
   onModuleDestroy(): void {
     this.unsubscribe?.();
+    clearInterval(this.looking);
   }
 
   /** Resolves when each run that was begun here has ended or has a workflow. */
@@ -50,6 +57,22 @@ export class EagerRuns implements OnModuleDestroy {
 
   private startEagerly(due: DueRun): void {
     if (this.starts.give(due)) void this.begin(due);
+    else this.lookForIdleness();
+  }
+
+  /** Begins waiting runs as soon as the processors are idle: runs that wait for a model keep their places, but not the processors. */
+  private lookForIdleness(): void {
+    if (this.looking) return;
+    const processors = new IdleProcessors();
+    this.looking = setInterval(() => {
+      if (processors.shareSinceLast() > IDLE_SHARE) {
+        this.starts.overSince(LOOK_MS);
+        for (let next = this.starts.next(); next; next = this.starts.next()) void this.begin(next);
+      }
+      if (this.starts.isWaiting) return;
+      clearInterval(this.looking);
+      this.looking = undefined;
+    }, LOOK_MS);
   }
 
   private async begin({ runId, tenantId }: DueRun): Promise<void> {

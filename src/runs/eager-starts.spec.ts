@@ -29,6 +29,20 @@ describe('eager starts', () => {
     expect(starts.next()).toBeUndefined();
   });
 
+  it('are given to waiting runs once the older ones keep no processor busy', () => {
+    const starts = new EagerStarts(2, 0, 1_000);
+    starts.give(due('a', 'one'));
+    jest.advanceTimersByTime(50);
+    starts.give(due('b', 'one'));
+    expect(starts.isWaiting).toBe(false);
+    for (const run of ['c', 'd']) starts.give(due(run, 'one'));
+    expect(starts.isWaiting).toBe(true);
+    starts.overSince(50);
+    expect([starts.next(), starts.next()]).toEqual([due('c', 'one'), undefined]);
+    jest.advanceTimersByTime(1_000);
+    expect(starts.isWaiting).toBe(false);
+  });
+
   it('are reserved for each tenant when another has taken all the shared ones', () => {
     const starts = new EagerStarts(3, 1, 1_000);
     expect(['a', 'b', 'c', 'd'].map((run) => starts.give(due(run, 'one')))).toEqual([true, true, true, false]);

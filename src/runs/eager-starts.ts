@@ -6,8 +6,8 @@ import type { DueRun } from '../streams/run-event';
  * an entry that is removed, for as long as they have no workflow.
  */
 export class EagerStarts {
-  /** Tenants of the eager starts by run. */
-  private readonly given = new Map<string, string>();
+  /** The eager starts by run. */
+  private readonly given = new Map<string, { tenantId: string; since: number }>();
   /** Runs beyond the limit, oldest first. */
   private readonly waiting: { due: DueRun; since: number }[] = [];
 
@@ -25,7 +25,7 @@ export class EagerStarts {
   give(due: DueRun): boolean {
     this.forgetExpired();
     const isGiven = this.hasRoom(due);
-    if (isGiven) this.given.set(due.runId, due.tenantId);
+    if (isGiven) this.record(due);
     else this.waiting.push({ due, since: Date.now() });
     return isGiven;
   }
@@ -35,13 +35,28 @@ export class EagerStarts {
     this.given.delete(runId);
   }
 
+  /** Removes the entries that are at least this old, whose runs keep no processor busy. */
+  overSince(ms: number): void {
+    const latest = Date.now() - ms;
+    for (const [runId, { since }] of this.given) if (since <= latest) this.given.delete(runId);
+  }
+
+  get isWaiting(): boolean {
+    this.forgetExpired();
+    return this.waiting.length > 0;
+  }
+
   /** Records an eager start of the oldest run that had to wait and that the limits allow now. */
   next(): DueRun | undefined {
     this.forgetExpired();
     const index = this.waiting.findIndex(({ due }) => this.hasRoom(due));
     const [entry] = index < 0 ? [] : this.waiting.splice(index, 1);
-    if (entry) this.given.set(entry.due.runId, entry.due.tenantId);
+    if (entry) this.record(entry.due);
     return entry?.due;
+  }
+
+  private record({ runId, tenantId }: DueRun): void {
+    this.given.set(runId, { tenantId, since: Date.now() });
   }
 
   private hasRoom({ tenantId }: DueRun): boolean {
@@ -49,7 +64,7 @@ export class EagerStarts {
   }
 
   private countOfTenant(tenantId: string): number {
-    return [...this.given.values()].filter((other) => other === tenantId).length;
+    return [...this.given.values()].filter((other) => other.tenantId === tenantId).length;
   }
 
   private forgetExpired(): void {
