@@ -210,10 +210,8 @@ export class WorkerProcess {
     this.sweeper.start();
     try {
       const running = this.all.map((worker) => worker.run());
-      if (this.owner) {
-        // Which version a run gets is for Temporal to say.
-        if (!this.deployment.version) await this.runs.eager.beginAtOnce();
-      }
+      // Which version a run gets is for Temporal to say.
+      if (this.owner && !this.deployment.version) await this.runs.eager.beginAtOnce();
       await Promise.all([...running, this.deployment.begin(this.stopping.signal)]);
       if (this.owner) await this.runs.handover.recoverHandedBack();
     } finally {

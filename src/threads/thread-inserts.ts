@@ -45,8 +45,7 @@ export class ThreadInserts {
     const insert = { thread, scope: currentScope() };
     if (!currentCipher()) return this.calls.call(insert);
     // The handlers of a custom encryption choose the key by the request.
-    const [inserted] = await this.insertTogether([insert]);
-    return inserted;
+    return this.insertAlone(insert);
   }
 
   private async insertAll(inserts: Insert[]): Promise<Promise<Inserted>[]> {
@@ -70,9 +69,14 @@ export class ThreadInserts {
     } catch (error) {
       if (group.length === 1 || !isContentError(error)) throw error;
     }
-    const alone = group.map((insert) => this.insertTogether([insert]).then(([inserted]) => inserted));
+    const alone = group.map((insert) => this.insertAlone(insert));
     await Promise.allSettled(alone);
     return alone;
+  }
+
+  private async insertAlone(insert: Insert): Promise<Inserted> {
+    const [inserted] = await this.insertTogether([insert]);
+    return inserted;
   }
 
   private async insertTogether(group: Insert[]): Promise<Inserted[]> {

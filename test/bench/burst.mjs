@@ -4,10 +4,9 @@
 // A CHECKOUT is another built working copy, measured in turns with this one.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ROOT } from '../../scripts/services/paths.mjs';
-import { withGantry } from './gantry.mjs';
+import { withBuilds } from './gantry.mjs';
 import { load, percentile } from './measure.mjs';
-import { post } from './post.mjs';
-import { ONE_NODE, wait } from './runs.mjs';
+import { ONE_NODE, timeToFirstEvent, wait } from './runs.mjs';
 
 const [runs = '64', rounds = '3', ...others] = process.argv.slice(2);
 const WARM_UP = 400;
@@ -15,32 +14,12 @@ const BODY = { assistant_id: 'pipeline', input: { step_ms: 200 }, stream_mode: '
 /** Time after a round in which its runs end, and the server rests. */
 const REST_MS = 3_000;
 
-/** @param {string} api @returns {Promise<number>} milliseconds until the first result of a node */
-async function firstResult(api) {
-  const begun = performance.now();
-  const response = await post(`${api}/runs/stream`, BODY);
-  const decoder = new TextDecoder();
-  let text = '';
-  let first;
-  for await (const chunk of response.body ?? []) {
-    if (first !== undefined) continue;
-    text += decoder.decode(chunk, { stream: true });
-    if (text.includes('event: updates')) first = performance.now() - begun;
-  }
-  if (first === undefined) throw new Error(`A stream without results: ${text.slice(0, 500)}`);
-  return first;
-}
-
-/** @param {string[]} builds @param {{ name: string, api: string }[]} servers */
-async function measureAll([build, ...rest], servers) {
-  if (build !== undefined) {
-    const env = { GANTRY_TRACING: 'off' };
-    return withGantry(({ api }) => measureAll(rest, [...servers, { name: build, api }]), { root: build, env });
-  }
+/** @param {import('./gantry.mjs').Server[]} servers */
+async function measureAll(servers) {
   for (const { api } of servers) await load(WARM_UP, 16, () => wait(api, ONE_NODE));
   for (let round = 0; round < Number(rounds); round += 1) {
     for (const { name, api } of servers) {
-      const firsts = await Promise.all(Array.from({ length: Number(runs) }, () => firstResult(api)));
+      const firsts = await Promise.all(Array.from({ length: Number(runs) }, () => timeToFirstEvent(api, BODY)));
       const [p50, last] = [percentile(firsts, 0.5), Math.max(...firsts)].map((ms) => ms.toFixed(0));
       console.log(`${name}: ${runs} first results, p50 ${p50} ms, last ${last} ms`);
       await sleep(REST_MS);
@@ -48,4 +27,4 @@ async function measureAll([build, ...rest], servers) {
   }
 }
 
-await measureAll([ROOT, ...others], []);
+await withBuilds([ROOT, ...others], { GANTRY_TRACING: 'off' }, measureAll);

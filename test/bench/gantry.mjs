@@ -65,6 +65,23 @@ export async function withGantry(work, build = {}) {
   }
 }
 
+/**
+ * Runs a Gantry of each build at the same time, to be measured in turns.
+ * @typedef {{ name: string, api: string, pid: number }} Server the path of its build, its address, and the id of the supervisor's process
+ * @param {string[]} builds paths of built working copies
+ * @param {NodeJS.ProcessEnv} env settings beside those of every bench
+ * @param {(servers: Server[]) => Promise<void>} work gets the servers in the order of the builds
+ * @param {Server[]} [started]
+ * @returns {Promise<void>}
+ */
+export function withBuilds(builds, env, work, started = []) {
+  const [root, ...rest] = builds;
+  if (root === undefined) return work(started);
+  const next = (/** @type {any} */ { api }, /** @type {number} */ pid) =>
+    withBuilds(rest, env, work, [...started, { name: root, api, pid }]);
+  return withGantry(next, { root, env });
+}
+
 /** Names the part of a Gantry that a process belongs to. @param {string} command its command line */
 export function partOf(command) {
   if (command.includes('graph-process')) return 'graph process';

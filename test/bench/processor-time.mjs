@@ -7,7 +7,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { ROOT } from '../../scripts/services/paths.mjs';
-import { partOf, withGantry } from './gantry.mjs';
+import { partOf, withBuilds } from './gantry.mjs';
 import { load, percentile, processorSecondsBelow } from './measure.mjs';
 import { post } from './post.mjs';
 import { ONE_NODE, wait } from './runs.mjs';
@@ -81,7 +81,7 @@ function startAlone() {
 }
 
 /**
- * @typedef {{ api: string, pid: number, name: string }} Server
+ * @typedef {import('./gantry.mjs').Server} Server
  * @param {Server} server @param {string} what @param {number} count
  */
 async function measureServer({ api, pid }, what, count) {
@@ -148,14 +148,4 @@ async function measureAll(servers) {
   alone.child.disconnect();
 }
 
-/** @param {string[]} roots @param {Server[]} servers @returns {Promise<void>} */
-function withAll(roots, servers) {
-  const [root, ...rest] = roots;
-  if (root === undefined) return measureAll(servers);
-  return withGantry(async (endpoints, pid) => withAll(rest, [...servers, { api: endpoints.api, pid, name: root }]), {
-    root,
-    env: { GANTRY_TRACING: process.env.GANTRY_TRACING ?? 'false' },
-  });
-}
-
-await withAll(builds, []);
+await withBuilds(builds, { GANTRY_TRACING: process.env.GANTRY_TRACING ?? 'false' }, measureAll);

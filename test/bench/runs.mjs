@@ -20,18 +20,23 @@ export const ONE_NODE = { assistant_id: 'loop', input: { turns: 1, turn: 0 } };
 /** Waits for a run on the thread, or on none. @param {string} base @param {unknown} body */
 export const wait = async (base, body) => (await post(`${base}/runs/wait`, body)).json();
 
-/** @param {string} api @param {unknown} body milliseconds until the first event with the values of the graph */
-async function timeToFirstEvent(api, body) {
+/**
+ * Milliseconds until the first event of the mode of a stream.
+ * @param {string} api
+ * @param {{ stream_mode: string }} body
+ */
+export async function timeToFirstEvent(api, body) {
   const start = performance.now();
   const response = await post(`${api}/runs/stream`, body);
   const decoder = new TextDecoder();
   let text = '';
+  const wanted = new RegExp(`^event: ?${body.stream_mode}`, 'm');
   let first;
   for await (const chunk of response.body) {
     text += decoder.decode(chunk, { stream: true });
-    if (/^event: ?values/m.test(text)) first ??= performance.now() - start;
+    if (wanted.test(text)) first ??= performance.now() - start;
   }
-  if (first === undefined) throw new Error(`A stream without values: ${text.slice(0, 500)}`);
+  if (first === undefined) throw new Error(`A stream without ${body.stream_mode}: ${text.slice(0, 500)}`);
   return first;
 }
 

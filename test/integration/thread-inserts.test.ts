@@ -30,6 +30,13 @@ describe('threads that are created at once', () => {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
+  async function createTenants(count: number): Promise<TenantId[]> {
+    const tenants = Array.from({ length: count }, () => uuidv7() as TenantId);
+    for (const tenant of tenants)
+      await pool.query(`INSERT INTO tenants (tenant_id, name) VALUES ($1, 'a tenant')`, [tenant]);
+    return tenants;
+  }
+
   const numbers = Array.from({ length: REQUESTS }, (_, number) => number);
 
   it('each have what their request says', async () => {
@@ -68,9 +75,7 @@ describe('threads that are created at once', () => {
   });
 
   it('belong to their tenants', async () => {
-    const tenants = numbers.slice(0, 3).map(() => uuidv7() as TenantId);
-    for (const tenant of tenants)
-      await pool.query(`INSERT INTO tenants (tenant_id, name) VALUES ($1, 'a tenant')`, [tenant]);
+    const tenants = await createTenants(3);
     const repository = api.app.get(ThreadsRepository, { strict: false });
     const inserted = await Promise.all(
       numbers.map((number) => {
@@ -85,9 +90,7 @@ describe('threads that are created at once', () => {
   });
 
   it('of a tenant whose request is that of another one are refused, and no others', async () => {
-    const [own, other] = [uuidv7(), uuidv7()] as TenantId[];
-    for (const tenant of [own, other])
-      await pool.query(`INSERT INTO tenants (tenant_id, name) VALUES ($1, 'a tenant')`, [tenant]);
+    const [own, other] = await createTenants(2);
     const repository = api.app.get(ThreadsRepository, { strict: false });
     const insert = (scope: TenantId, tenantId: TenantId): Promise<unknown> =>
       inScope({ tenantId: scope }, () => repository.insertThread(tenantId, uuidv7(), {}, undefined));
