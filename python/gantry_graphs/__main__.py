@@ -225,7 +225,7 @@ async def _load(channel: ParentChannel, data: dict[str, Any]) -> GraphProcess:
     asyncio.get_running_loop().set_default_executor(node_threads(started=granted is not None))
     # Libraries and graphs are loaded: the rest is for runs.
     limit_memory(granted)
-    channel.send({"type": "ready", "problems": graphs.problems})
+    channel.send({"type": "ready", "problems": graphs.problems, "factories": graphs.factories})
     return GraphProcess(channel, context, calls, requests)
 
 

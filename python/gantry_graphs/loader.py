@@ -34,6 +34,11 @@ class GraphLoader:
                     raise
                 self.problems[graph_id] = str(error)
 
+    @property
+    def factories(self) -> list[str]:
+        """Ids of the graphs that a function makes for each use."""
+        return [graph_id for graph_id, value in self._values.items() if not isinstance(value, Pregel)]
+
     @asynccontextmanager
     async def get(
         self, graph_id: str, config: dict[str, Any], access: str, *, saver: Any, store: Any, context: Any = None

@@ -44,6 +44,24 @@ const FIND_THREAD = prepared(
    WHERE tenant_id = $1 AND thread_id = $2 AND NOT temporary`,
 );
 
+/** The part of a thread that reading its state needs, with the version of the state. */
+export interface StateOrigin extends Pick<ThreadEntity, 'tenantId' | 'threadId' | 'status' | 'metadata' | 'config'> {
+  /**
+   * Another one after each change of the thread's row, and with each newest checkpoint. A run that is in flight changes its state
+   * without either, by the writes of nodes.
+   */
+  version: string;
+}
+
+const FIND_ORIGIN = prepared(
+  'find-state-origin',
+  `SELECT tenant_id AS "tenantId", thread_id AS "threadId", status, metadata, config, concat_ws('/', xmin, (
+     SELECT checkpoint_id FROM ${CHECKPOINT_SCHEMA}.checkpoints
+     WHERE thread_id = $3 AND checkpoint_ns = '' ORDER BY checkpoint_id DESC LIMIT 1
+   )) AS version
+   FROM threads WHERE tenant_id = $1 AND thread_id = $2 AND NOT temporary`,
+);
+
 @Injectable()
 export class ThreadsRepository {
   private readonly inserts: ThreadInserts;
@@ -69,6 +87,14 @@ export class ThreadsRepository {
       .createQueryBuilder('t')
       .where('t.tenantId = :tenantId AND t.threadId = :threadId AND NOT t.temporary', { tenantId, threadId });
     return restrict(query, 't.metadata', access).getOne();
+  }
+
+  /** The thread's row without the values that its last run or edit left, which may be large. */
+  async findOrigin(tenantId: TenantId, threadId: string, access?: AccessFilter): Promise<StateOrigin | null> {
+    if (access && !(await this.isAccessible(tenantId, threadId, access))) return null;
+    const parameters = [tenantId, threadId, checkpointKey(tenantId, threadId)];
+    const [origin]: StateOrigin[] = await this.threads.query(FIND_ORIGIN, parameters);
+    return origin ?? null;
   }
 
   /** Whether the thread, temporary or not, matches the filter. */

@@ -11,9 +11,10 @@ import { selectFields } from '../graphs/host/state-selection';
 import type { CheckpointReference, GraphCall, GraphCalls, GraphTarget } from '../graphs/host/protocol';
 import type { Page } from '../http/pagination';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
+import { StateCache } from './state-cache';
 import type { ThreadEntity } from './thread.entity';
 import { threadErrors } from './thread.errors';
-import { ThreadsRepository, type ThreadState } from './threads.repository';
+import { type StateOrigin, ThreadsRepository, type ThreadState } from './threads.repository';
 import type {
   CreateThread,
   HistoryQuery,
@@ -48,6 +49,8 @@ const DELETE_BATCH = 100;
 
 @Injectable()
 export class ThreadsService {
+  private readonly states = new StateCache();
+
   constructor(
     private readonly repository: ThreadsRepository,
     private readonly registry: GraphRegistry,
@@ -183,10 +186,15 @@ export class ThreadsService {
     threadId: string,
     { checkpoint, subgraphs = false, select }: StateOptions & { checkpoint?: CheckpointReference } = {},
   ): Promise<string> {
-    const target = this.targetOf(await this.getThread(tenantId, threadId));
+    const { filter } = await this.authorizer.authorize('threads', 'read', { thread_id: threadId });
+    const origin = await this.repository.findOrigin(tenantId, threadId, filter);
+    if (!origin) throw threadErrors.notFound(threadId);
+    const target = this.targetOf(origin);
     if (!target) return JSON.stringify(selectFields(EMPTY_STATE, select));
     const options = { subgraphs, ...(checkpoint && { checkpoint }), ...(select && { select }) };
-    return this.ask('getState', { ...target, threadId, ...options });
+    const read = (): Promise<string> => this.ask('getState', { ...target, threadId, ...options });
+    const isNewest = !checkpoint && !subgraphs;
+    return isNewest && this.isKept(origin, target) ? this.states.get(origin, select, read) : read();
   }
 
   /** States from the newest back, as JSON text. */
@@ -287,6 +295,12 @@ export class ThreadsService {
     const target = this.targetOf(thread);
     if (!target) throw threadErrors.noGraph();
     return target;
+  }
+
+  /** Whether the newest state changes with the thread's version alone. */
+  private isKept({ status }: StateOrigin, { graphId }: GraphTarget): boolean {
+    // An encryption's functions may refuse a value to one reader and not to another.
+    return status !== 'busy' && !this.registry.config.encryption && this.graphs.isFixed(graphId);
   }
 
   private authorizeSearch({ metadata = {}, status, values, ids }: ThreadFilter) {

@@ -14,6 +14,10 @@ const SLEEP_MS = 5_000;
 /** Runs of each kind before the first measurement. */
 const WARM_UP_RUNS = 3_000;
 const WARM_UP_STREAMS = 300;
+/** Requests before those that are measured: the first state makes an api start its graph process. */
+const WARM_UP_REQUESTS = 1_000;
+/** Threads whose states are read, in turn. */
+const STATES = 200;
 const TEN_NODES = { assistant_id: 'pipeline', input: { step_ms: 0 } };
 export const ONE_NODE = { assistant_id: 'loop', input: { turns: 1, turn: 0 } };
 
@@ -128,26 +132,39 @@ export function* measurements(api, scale) {
   }
   yield { what: 'chats at once, a token every 20 ms', measure: () => chatLoad(api) };
   // Plain requests: the SDK takes as much of the cores for a thread as the server, and asks once for equal reads under way.
-  yield {
-    what: 'threads created at 16',
-    measure: async () => {
-      const { perSecond } = await loadAt(4_000, 16, async () => (await post(`${api}/threads`, {})).json());
-      return { perSecond };
-    },
-  };
-  yield {
-    what: 'states read at 16',
-    measure: async () => {
-      const { thread_id } = await client.threads.create();
-      await wait(`${api}/threads/${thread_id}`, TEN_NODES);
-      const { perSecond, p50 } = await loadAt(4_000, 16, async () => {
-        const response = await fetch(`${api}/threads/${thread_id}/state`);
-        const { values } = await response.json();
-        if (values?.done?.length !== 10) throw new Error(`A state of ${response.status}: ${JSON.stringify(values)}`);
-      });
-      return { perSecond, p50 };
-    },
-  };
+  const createThread = async () => (await post(`${api}/threads`, {})).json();
+  for (const concurrency of [16, 64]) {
+    yield {
+      what: `threads created at ${concurrency}`,
+      measure: async () => {
+        await loadAt(WARM_UP_REQUESTS, concurrency, createThread);
+        const { perSecond } = await loadAt(4_000, concurrency, createThread);
+        return { perSecond };
+      },
+    };
+  }
+  for (const concurrency of [16, 64]) {
+    yield {
+      what: `states read at ${concurrency}`,
+      measure: async () => {
+        /** @type {string[]} */
+        const threads = [];
+        await loadAt(STATES, concurrency, async () => {
+          const { thread_id } = await createThread();
+          await wait(`${api}/threads/${thread_id}`, TEN_NODES);
+          threads.push(thread_id);
+        });
+        const read = async (/** @type {number} */ index) => {
+          const response = await fetch(`${api}/threads/${threads[index % threads.length]}/state`);
+          const { values } = await response.json();
+          if (values?.done?.length !== 10) throw new Error(`A state of ${response.status}: ${JSON.stringify(values)}`);
+        };
+        await loadAt(WARM_UP_REQUESTS, concurrency, read);
+        const { perSecond, p50 } = await loadAt(4_000, concurrency, read);
+        return { perSecond, p50 };
+      },
+    };
+  }
 
   const checkpoints = times(CHECKPOINTS);
   /** @type {string | undefined} */

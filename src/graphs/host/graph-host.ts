@@ -87,7 +87,12 @@ export class GraphHost {
   private async bringUp(): Promise<Record<string, string>> {
     const { min } = this.options.processes;
     await Promise.all(Array.from({ length: Math.max(1, min) }, () => this.pool.spawn()));
-    return this.pool.problems;
+    return this.pool.loaded?.problems ?? {};
+  }
+
+  /** Whether each use of the graph has the same one, not one that a function makes for it; false until a process has loaded it. */
+  isFixed(graphId: string): boolean {
+    return this.pool.loaded?.factories.includes(graphId) === false;
   }
 
   /** Runs a graph to its end. Rejects with ExecutionBroken when the process or the database failed, not the graph. */

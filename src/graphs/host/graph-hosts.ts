@@ -69,6 +69,11 @@ export class GraphHosts {
     }
   }
 
+  /** Whether each use of the graph has the same one, not one that a function makes for it; false until a process has loaded it. */
+  isFixed(graphId: string): boolean {
+    return this.hosts.get(this.registry.languageOf(graphId))?.isFixed(graphId) ?? false;
+  }
+
   /** Number of processes by state; a blocked one is busy with user code and doesn't answer. */
   census(): Record<'idle' | 'busy' | 'blocked', number> {
     const sum = { idle: 0, busy: 0, blocked: 0 };

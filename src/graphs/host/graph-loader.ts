@@ -3,6 +3,7 @@ import type { GraphSource } from '../../config/langgraph-json';
 import { checkLibraryVersions } from './library-versions';
 import { loadAdvice } from './load-advice';
 import { preloadGraphLibraries } from './project-libraries';
+import type { LoadedGraphs } from './protocol';
 import { importExport } from './user-module';
 
 /** A compiled graph of whatever state: node names and state types are the user's. */
@@ -49,8 +50,8 @@ export class GraphLoader {
 
   constructor(private readonly sources: GraphSource[]) {}
 
-  /** Imports every module; resolves to one sentence by graph for each that can't be served. The others are. */
-  async load(): Promise<Record<string, string>> {
+  /** Imports every module; resolves to one sentence by graph for each that can't be served, beside the factories. The others are. */
+  async load(): Promise<LoadedGraphs> {
     await preloadGraphLibraries(this.sources.map(({ file }) => file));
     for (const source of this.sources) {
       try {
@@ -59,7 +60,8 @@ export class GraphLoader {
         this.problems.set(source.graphId, error instanceof Error ? error.message : String(error));
       }
     }
-    return Object.fromEntries(this.problems);
+    const factories = this.loaded().filter(({ graph }) => !graph);
+    return { problems: Object.fromEntries(this.problems), factories: factories.map(({ source }) => source.graphId) };
   }
 
   /** The served graphs; without the graph itself if a function makes it for each use. */

@@ -11,6 +11,7 @@ import {
   type GraphCalls,
   type GraphOutcome,
   isFromProcess,
+  type LoadedGraphs,
   type RunEventMessage,
   type ProcessData,
   type ToProcess,
@@ -81,8 +82,7 @@ export interface StartedExecution {
 
 /** One graph process, seen from the pool. */
 export class GraphProcess {
-  /** Resolves to the graphs that it can't serve, and why. */
-  readonly ready: Promise<Record<string, string>>;
+  readonly ready: Promise<LoadedGraphs>;
   readonly ended: Promise<void>;
   readonly memory = new GraphProcessMemory();
   private readonly pulse = new GraphProcessPulse();
@@ -119,7 +119,7 @@ export class GraphProcess {
         if (message.type === 'ready') {
           this.loadMs = Date.now() - this.lastUse;
           this.lastUse = Date.now();
-          resolve(message.problems);
+          resolve(message);
         } else if (message.type === 'unusable') reject(new Error(message.message));
         else this.receive(message);
       };

@@ -211,7 +211,7 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
     connectStoreDirectly(exports, RunStore);
   });
   const graphs = new GraphLoader(data.graphs);
-  const problems = await graphs.load();
+  const loaded = await graphs.load();
   const { index } = data.store;
   const isElsewhere = embeddingLanguage(data.store) === 'python';
   const embeddings = index && !isElsewhere ? await EmbeddingFunction.load(index) : undefined;
@@ -275,7 +275,7 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
     if (isIdle && pulses % PULSES_OF_IDLE !== 0) return;
     send({ type: 'pulse', residentMb: process.memoryUsage.rss() / MIB });
   }, PULSE_MS);
-  send({ type: 'ready', problems });
+  send({ type: 'ready', ...loaded });
   keepCompiledCode();
   returnUnusedMemory();
   if (data.preparesSchemas) void calls.prepareSchemas();

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { GraphProcess } from './graph-process-handle';
 import { ExecutionBroken } from './graph-process.errors';
+import type { LoadedGraphs } from './protocol';
 
 export interface ProcessPoolOptions {
   processes: { min: number; max: number };
@@ -66,8 +67,8 @@ export class ProcessPool {
   private firstTenant: string | undefined;
   private hasSeveralTenants = false;
   private closed = false;
-  /** Why a graph can't be served, by its id. */
-  problems: Record<string, string> = {};
+  /** Findings of the process that started last; undefined before the first one has loaded. */
+  loaded: LoadedGraphs | undefined;
 
   constructor(private readonly options: ProcessPoolOptions) {}
 
@@ -128,7 +129,7 @@ export class ProcessPool {
     this.loading.add(process);
     const warning = setTimeout(() => this.logger.warn(LONG_LOAD), LONG_LOAD_MS).unref();
     try {
-      this.problems = await process.ready;
+      this.loaded = await process.ready;
       if (this.closed) return;
       this.processes.add(process);
       if (isReserved) this.reserved = process;

@@ -244,9 +244,16 @@ export interface CipherQuestion {
   open?: unknown[];
 }
 
+/** Findings of a process that has loaded the graphs. */
+export interface LoadedGraphs {
+  /** Why a graph can't be served, by its id. */
+  problems: Record<string, string>;
+  /** Ids of the graphs that a function makes for each use. */
+  factories: string[];
+}
+
 export type FromProcess =
-  /** `problems`: why a graph can't be served, by its id. */
-  | { type: 'ready'; problems: Record<string, string> }
+  | ({ type: 'ready' } & LoadedGraphs)
   | { type: 'unusable'; message: string }
   /** `residentMb`: memory of the process, in MiB. */
   | { type: 'pulse'; residentMb: number }
@@ -266,17 +273,17 @@ export type FromProcess =
   | { type: 'result'; id: number; value: string }
   | { type: 'refused'; id: number; message: string; errorName: string };
 
-type Shape = Record<string, 'number' | 'string' | 'object' | 'list'>;
+type Shape = Record<string, 'number' | 'string' | 'object' | 'events' | 'names'>;
 
 /** The fields of each message of a graph process. */
 const SHAPES: Record<FromProcess['type'], Shape> = {
-  ready: { problems: 'object' },
+  ready: { problems: 'object', factories: 'names' },
   unusable: { message: 'string' },
   pulse: { residentMb: 'number' },
   accept: { id: 'number' },
   stray: { message: 'string' },
   log: { level: 'string', message: 'string', fields: 'object' },
-  events: { id: 'number', events: 'list' },
+  events: { id: 'number', events: 'events' },
   node: { id: 'number', node: 'string' },
   outcome: { id: 'number', outcome: 'object' },
   broken: { id: 'number', message: 'string' },
@@ -304,7 +311,8 @@ export function isFromProcess(message: unknown, bytes: number): message is FromP
   if (bytes > MAX_SHORT_BYTES && !LARGE.has(type)) return false;
   return Object.entries(SHAPES[type as FromProcess['type']]).every(([field, kind]) => {
     const value: unknown = (message as Record<string, unknown>)[field];
-    if (kind === 'list') return Array.isArray(value) && value.every(isEvent);
+    if (kind === 'events') return Array.isArray(value) && value.every(isEvent);
+    if (kind === 'names') return Array.isArray(value) && value.every((name) => typeof name === 'string');
     return typeof value === kind && value !== null;
   });
 }
