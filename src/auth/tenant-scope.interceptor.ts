@@ -1,20 +1,20 @@
-import { CallHandler, ExecutionContext, Injectable, NestInterceptor } from '@nestjs/common';
+import { ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Observable } from 'rxjs';
 import { inScope, type RequestScope, type SearchScope } from '../database/request-scope';
 import '../http/search-route';
+import { DirectInterceptor } from '../patches/nestjs/direct-interceptors';
 
 /**
  * Everything that a handler does is done in the scope of its request: Postgres shows it the rows of the request's tenant,
  * of none on a public route, and of all to the operator.
  */
 @Injectable()
-export class TenantScopeInterceptor implements NestInterceptor {
-  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+export class TenantScopeInterceptor extends DirectInterceptor {
+  around<T>(context: ExecutionContext, next: () => T): T {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const search = request.routeOptions.config.isSearch ? searchOf(http.getResponse<FastifyReply>()) : undefined;
-    return inScope({ ...scopeOf(request), search }, () => next.handle());
+    return inScope({ ...scopeOf(request), search }, next);
   }
 }
 

@@ -17,6 +17,7 @@ import { CustomRoutes } from '../custom-app/custom-routes';
 import { serveCustomApp } from '../custom-app/custom-app.plugin';
 import { APP_PROCESS_ADDRESS, isInnerCall, serveInnerApi } from '../custom-app/inner-api';
 import { userCodeEnvironment } from '../graphs/user-code-environment';
+import { callInterceptorsDirectly } from '../patches/nestjs/direct-interceptors';
 import { contextOf } from '../patches/nestjs/routes';
 import { telemetry } from '../telemetry/start-telemetry';
 import { Admission } from './admission';
@@ -96,6 +97,7 @@ export async function createHttpApp(
     fastify.addHook('onClose', () => customApp.close());
     await serveInnerApi(fastify, customApp.innerSocketPath);
   }
+  callInterceptorsDirectly();
   const app = await NestFactory.create<NestFastifyApplication>(rootModule, adapter, {
     bodyParser: false,
     logger: new NestLogger(logger),

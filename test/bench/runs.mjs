@@ -44,10 +44,10 @@ export async function timeToFirstEvent(api, body) {
   return first;
 }
 
-/** @param {string} api @returns {Promise<number>} how many messages a stream of 200 tokens had */
-async function countMessages(api) {
+/** @param {string} base of the server, or of a thread of it @returns {Promise<number>} how many messages a stream of 200 tokens had */
+async function countMessages(base) {
   const input = { messages: [{ role: 'user', content: 'talk' }] };
-  const response = await post(`${api}/runs/stream`, { assistant_id: 'tokens', input, stream_mode: 'messages-tuple' });
+  const response = await post(`${base}/runs/stream`, { assistant_id: 'tokens', input, stream_mode: 'messages-tuple' });
   const text = await response.text();
   const count = text.match(/^event: ?messages/gm)?.length ?? 0;
   if (count < TOKENS) throw new Error(`A stream of ${count} messages: ${text.slice(-500)}`);
@@ -70,6 +70,14 @@ export function* measurements(api, scale) {
    */
   const loadAt = (count, concurrency, work) => load(times(count, concurrency), concurrency, work);
   const client = new Client({ apiUrl: api });
+  const createThread = async () => (await post(`${api}/threads`, {})).json();
+  /** @param {number} count @returns {Promise<string[]>} addresses of new threads */
+  async function threadsFor(count) {
+    /** @type {string[]} */
+    const threads = [];
+    while (threads.length < count) threads.push(`${api}/threads/${(await createThread()).thread_id}`);
+    return threads;
+  }
 
   yield {
     what: 'stateless wait, one node, alone',
@@ -95,11 +103,8 @@ export function* measurements(api, scale) {
     yield {
       what: `thread waits at ${concurrency}`,
       measure: async () => {
-        const count = times(concurrency * 6 + 40, concurrency);
-        /** @type {string[]} */
-        const threads = [];
-        while (threads.length < count) threads.push((await client.threads.create()).thread_id);
-        return load(count, concurrency, (index) => wait(`${api}/threads/${threads[index]}`, ONE_NODE));
+        const threads = await threadsFor(times(concurrency * 6 + 40, concurrency));
+        return load(threads.length, concurrency, (index) => wait(threads[index], ONE_NODE));
       },
     };
   }
@@ -116,23 +121,29 @@ export function* measurements(api, scale) {
       },
     };
   }
+  /** @param {string[]} bases of streams, each of the server or of a thread @param {number} concurrency */
+  async function eventsOf(bases, concurrency) {
+    /** @type {number[]} */
+    const counts = [];
+    const { perSecond } = await load(bases.length, concurrency, async (index) => {
+      counts.push(await countMessages(bases[index]));
+    });
+    return { perSecond: (counts.reduce((sum, count) => sum + count, 0) / counts.length) * perSecond };
+  }
   for (const concurrency of [1, 16, 64]) {
+    const count = times(concurrency === 1 ? 20 : concurrency * 3, concurrency);
     yield {
       what: `events of ${TOKENS}-token streams at ${concurrency}`,
-      measure: async () => {
-        /** @type {number[]} */
-        const counts = [];
-        const { perSecond } = await loadAt(concurrency === 1 ? 20 : concurrency * 3, concurrency, async () => {
-          counts.push(await countMessages(api));
-        });
-        const each = counts.reduce((sum, count) => sum + count, 0) / counts.length;
-        return { perSecond: each * perSecond };
-      },
+      measure: () => eventsOf(Array(count).fill(api), concurrency),
+    };
+    if (concurrency === 1) continue;
+    yield {
+      what: `events of ${TOKENS}-token streams on threads at ${concurrency}`,
+      measure: async () => eventsOf(await threadsFor(count), concurrency),
     };
   }
   yield { what: 'chats at once, a token every 20 ms', measure: () => chatLoad(api) };
   // Plain requests: the SDK takes as much of the cores for a thread as the server, and asks once for equal reads under way.
-  const createThread = async () => (await post(`${api}/threads`, {})).json();
   for (const concurrency of [16, 64]) {
     yield {
       what: `threads created at ${concurrency}`,
@@ -147,15 +158,10 @@ export function* measurements(api, scale) {
     yield {
       what: `states read at ${concurrency}`,
       measure: async () => {
-        /** @type {string[]} */
-        const threads = [];
-        await loadAt(STATES, concurrency, async () => {
-          const { thread_id } = await createThread();
-          await wait(`${api}/threads/${thread_id}`, TEN_NODES);
-          threads.push(thread_id);
-        });
+        const threads = await threadsFor(times(STATES, concurrency));
+        await load(threads.length, concurrency, (index) => wait(threads[index], TEN_NODES));
         const read = async (/** @type {number} */ index) => {
-          const response = await fetch(`${api}/threads/${threads[index % threads.length]}/state`);
+          const response = await fetch(`${threads[index % threads.length]}/state`);
           const { values } = await response.json();
           if (values?.done?.length !== 10) throw new Error(`A state of ${response.status}: ${JSON.stringify(values)}`);
         };
