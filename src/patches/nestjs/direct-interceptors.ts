@@ -28,7 +28,8 @@ const { intercept: throughObservables } = InterceptorsConsumer.prototype as { in
 
 /**
  * Calls a DirectInterceptor without an observable where it is the only interceptor. Beside others it is called as before, since an
- * observable that they return is subscribed to after `around` has returned.
+ * observable that they return is subscribed to after `around` has returned. The same would be true of a handler's own observable, which no
+ * handler here returns.
  */
 async function intercept(
   this: InterceptorsConsumer,
