@@ -32,9 +32,9 @@ describe('the state of a thread, read from one api and changed through another',
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function run(graph: string, input: Values = {}, more: object = {}): Promise<string> {
+  async function run(graph: string): Promise<string> {
     const { thread_id } = await writer.threads.create();
-    await writer.runs.wait(thread_id, graph, { input, ...more });
+    await writer.runs.wait(thread_id, graph, { input: {} });
     return thread_id;
   }
 
@@ -81,13 +81,16 @@ describe('the state of a thread, read from one api and changed through another',
     it('shows what one of two nodes has written while the other one runs', async () => {
       const { thread_id: thread } = await writer.threads.create();
       const { run_id } = await writer.runs.create(thread, pair, { input: {} });
-      const seen = new Set<string>();
-      await waitFor('a state before the first result, and one after it', async () => {
+      const showsResults = async (count: number) => {
         const { tasks } = await reader.threads.getState<Values>(thread);
-        if (tasks.length === 2) seen.add(tasks.some(({ result }) => result) ? 'after' : 'before');
-        return seen.size === 2;
-      });
+        return tasks.length === 2 && tasks.filter(({ result }) => result).length === count;
+      };
+      await waitFor('a state without results', () => showsResults(0));
+      writeFileSync(`${file}-first`, '');
+      await waitFor('the first result', () => showsResults(1));
+      writeFileSync(`${file}-second`, '');
       await writer.runs.join(thread, run_id);
+      for (const node of ['first', 'second']) rmSync(`${file}-${node}`);
       expect((await read(thread)).values).toEqual({ early: true, late: true });
     });
 

@@ -32,17 +32,22 @@ class Pair(TypedDict, total=False):
     late: bool
 
 
+async def until_switched(name: str) -> None:
+    while not Path(f"{os.environ['GANTRY_TEST_SWITCH']}-{name}").exists():
+        await asyncio.sleep(0.02)
+
+
 async def first(_: Pair) -> Pair:
-    await asyncio.sleep(0.5)
+    await until_switched("first")
     return {"early": True}
 
 
 async def second(_: Pair) -> Pair:
-    await asyncio.sleep(2)
+    await until_switched("second")
     return {"late": True}
 
 
-# Two nodes at once, one of which ends long before the other.
+# Two nodes at once, each of which ends when a file has its name.
 pair = (
     StateGraph(Pair)
     .add_node("first", first)

@@ -15,10 +15,14 @@ export const switched = () => {
 
 const Pair = z.object({ early: z.boolean().default(false), late: z.boolean().default(false) });
 
-/** Two nodes at once, one of which ends long before the other. */
+async function untilSwitched(name: string): Promise<void> {
+  while (!existsSync(`${process.env.GANTRY_TEST_SWITCH}-${name}`)) await sleep(20);
+}
+
+/** Two nodes at once, each of which ends when a file has its name. */
 export const pair = new StateGraph(Pair)
-  .addNode('first', async () => sleep(500, { early: true }))
-  .addNode('second', async () => sleep(2_000, { late: true }))
+  .addNode('first', () => untilSwitched('first').then(() => ({ early: true })))
+  .addNode('second', () => untilSwitched('second').then(() => ({ late: true })))
   .addEdge(START, 'first')
   .addEdge(START, 'second')
   .addEdge('first', END)
