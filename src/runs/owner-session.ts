@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { Client } from 'pg';
+import { hasEnded, identityOf } from './process-identity';
 
 /**
  * Class of the advisory locks of owners; the second key of the lock is the owner's id. The number is arbitrary, but unused
@@ -18,14 +19,15 @@ const SILENCE_MS = 10_000;
  */
 const REGISTER = `
   WITH registered AS (
-    INSERT INTO run_owners (task_queue, server_started_at, starts_workflows) VALUES ($1, pg_postmaster_start_time(), $2)
+    INSERT INTO run_owners (task_queue, server_started_at, starts_workflows, process)
+    VALUES ($1, pg_postmaster_start_time(), $2, $3)
     ON CONFLICT (task_queue) DO UPDATE SET server_started_at = excluded.server_started_at
     RETURNING owner_id
   )
   SELECT pg_try_advisory_lock(${OWNER_LOCKS}, owner_id) AS locked FROM registered`;
 
 const FIND_ABSENT = `
-  SELECT owner_id AS "ownerId", task_queue AS "taskQueue",
+  SELECT owner_id AS "ownerId", task_queue AS "taskQueue", process,
          server_started_at IS DISTINCT FROM pg_postmaster_start_time() AS "endedWithServer"
   FROM run_owners
   WHERE NOT EXISTS (
@@ -43,6 +45,8 @@ const UNREGISTER = `
 interface AbsentOwner {
   ownerId: number;
   taskQueue: string;
+  /** Identity of its process; null if it is unknown. */
+  process: string | null;
   /** Whether its session was with a server that has been restarted since. */
   endedWithServer: boolean;
 }
@@ -53,6 +57,8 @@ interface Absence {
   since: number;
   /** Whether an outage rather than the end of the process may have ended the session. */
   isOutage: boolean;
+  /** Whether an attempt to hand its runs over has failed. */
+  isRepeated: boolean;
 }
 
 export interface OwnerSessionOptions {
@@ -72,7 +78,8 @@ export interface OwnerSessionOptions {
 /**
  * The session with Postgres by which other processes see that this one lives, and by which it sees them. The kernel closes the
  * connections of a process that is killed, so its lock is free at once. A process that is frozen or cut off keeps its session, and is
- * missed by its heartbeat.
+ * missed by its heartbeat. A process that others on its machine see to have ended is lost at once; the others may only have lost their
+ * sessions, and have some time to return.
  *
  * Only a process that has a session itself declares others lost, and only by what it observes during that session. A living
  * process that is declared lost by mistake loses its runs to others, which is safe: their fencing tokens refuse its writes.
@@ -134,7 +141,11 @@ export class OwnerSession {
 
   private async isRegistered(session: Session): Promise<boolean> {
     const { taskQueue, startsWorkflows } = this.options;
-    const [{ locked }] = await session.query<{ locked: boolean }>(REGISTER, [taskQueue, startsWorkflows]);
+    const [{ locked }] = await session.query<{ locked: boolean }>(REGISTER, [
+      taskQueue,
+      startsWorkflows,
+      identityOf(process.pid),
+    ]);
     return locked || session.ended.aborted;
   }
 
@@ -148,12 +159,14 @@ export class OwnerSession {
     for (const ownerId of absences.keys()) if (!ids.has(ownerId)) absences.delete(ownerId);
     for (const owner of absent) {
       const isOutage = isOutagePossible || owner.endedWithServer;
-      const absence = absences.get(owner.ownerId) ?? { since: performance.now(), isOutage };
+      const absence = absences.get(owner.ownerId) ?? { since: performance.now(), isOutage, isRepeated: false };
       absences.set(owner.ownerId, absence);
       const { absenceMs, absenceAfterOutageMs } = this.options;
-      if (performance.now() - absence.since < (absence.isOutage ? absenceAfterOutageMs : absenceMs)) continue;
+      const isLong = performance.now() - absence.since >= (absence.isOutage ? absenceAfterOutageMs : absenceMs);
+      const isCertain = !absence.isRepeated && owner.process !== null && hasEnded(owner.process);
+      if (!isLong && !isCertain) continue;
       // Another process may be doing it, or this one may fail: the owner is only declared lost again after the full time.
-      absences.delete(owner.ownerId);
+      absences.set(owner.ownerId, { since: performance.now(), isOutage, isRepeated: true });
       await this.giveUp(session, owner);
     }
   }

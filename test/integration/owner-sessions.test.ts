@@ -1,6 +1,9 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { Logger } from '@nestjs/common';
 import { Pool } from 'pg';
 import { OwnerSession } from '../../src/runs/owner-session';
+import { identityOf } from '../../src/runs/process-identity';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { waitFor } from '../support/wait-for';
 
@@ -66,8 +69,15 @@ describe('the sessions of owners of runs', () => {
   }
 
   /** An owner whose process was killed: its row is there, and no session. */
-  const leave = (name: string, serverStartedAt = 'pg_postmaster_start_time()'): Promise<unknown> =>
-    sql.query(`INSERT INTO run_owners (task_queue, server_started_at) VALUES ($1, ${serverStartedAt})`, [name]);
+  const leave = (
+    name: string,
+    serverStartedAt = 'pg_postmaster_start_time()',
+    identity: string | null = null,
+  ): Promise<unknown> =>
+    sql.query(`INSERT INTO run_owners (task_queue, server_started_at, process) VALUES ($1, ${serverStartedAt}, $2)`, [
+      name,
+      identity,
+    ]);
 
   const isKnown = async (name: string): Promise<boolean> =>
     (await sql.query('SELECT FROM run_owners WHERE task_queue = $1', [name])).rowCount === 1;
@@ -119,6 +129,63 @@ describe('the sessions of owners of runs', () => {
     expect(lost).toEqual(['observer gone']);
     expect(await isKnown('cut')).toBe(true);
     await sql.query(`DELETE FROM run_owners WHERE task_queue = 'cut'`);
+  });
+
+  describe('whose process is on the same machine', () => {
+    let child: ChildProcess;
+    let identity: string | null;
+
+    beforeEach(async () => {
+      child = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 60_000)'], { stdio: 'ignore' });
+      await once(child, 'spawn');
+      identity = identityOf(child.pid ?? 0);
+      expect(identity).not.toBeNull();
+    });
+
+    afterEach(() => child.kill('SIGKILL'));
+
+    async function end(): Promise<void> {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+
+    it.each(['pg_postmaster_start_time()', `pg_postmaster_start_time() - interval '1 minute'`])(
+      'are declared lost when it has ended, without a wait (server started at %s)',
+      async (serverStartedAt) => {
+        await start('observer', { absenceMs: MINUTES_MS });
+        await leave('gone', serverStartedAt, identity);
+        await end();
+        await waitFor('it to be forgotten', async () => !(await isKnown('gone')));
+        expect(lost).toEqual(['observer gone']);
+      },
+    );
+
+    it('are declared lost without a wait where its id belongs to a later process, but not while it lives or can’t be seen', async () => {
+      const [boot, namespace, , startedAt] = identity?.split(' ') ?? [];
+      await start('observer', { absenceMs: 5_000 });
+      await leave('living', undefined, identity);
+      await leave('elsewhere', undefined, `${boot} pid:[1] ${child.pid} 1`);
+      await leave('reused', undefined, `${boot} ${namespace} ${child.pid} ${Number(startedAt) - 1}`);
+      await waitFor('all to be forgotten', async () => !(await isKnown('living')) && !(await isKnown('elsewhere')));
+      expect(lost[0]).toBe('observer reused');
+      expect(lost.slice(1).sort()).toEqual(['observer elsewhere', 'observer living']);
+    });
+
+    it('are declared lost again after the wait when their runs could not be handed over', async () => {
+      await end();
+      const times: number[] = [];
+      await start('broken', {
+        absenceMs: 1_500,
+        onLost: () => {
+          times.push(performance.now());
+          return Promise.reject(new Error('Temporal is away'));
+        },
+      });
+      await leave('gone', undefined, identity);
+      await waitFor('two failures', () => Promise.resolve(times.length >= 2));
+      expect(times[1] - times[0]).toBeGreaterThanOrEqual(1_500);
+      await sql.query(`DELETE FROM run_owners WHERE task_queue = 'gone'`);
+    });
   });
 
   it('are declared lost again by the next observer when their runs could not be handed over', async () => {
