@@ -147,7 +147,7 @@ export class CommandsService {
       if_not_exists: 'create',
       ...request,
     });
-    return this.creation.createRun({ ...context, body: { ...body, event_protocol: true } });
+    return this.creation.createRun({ ...context, body: { ...body, event_protocol: true }, isStreamed: true });
   }
 
   private async started({ tenantId, threadId }: CommandContext, run: RunEntity, result: object): Promise<Result> {

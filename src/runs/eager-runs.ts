@@ -2,15 +2,13 @@ import { Injectable, Logger, OnModuleDestroy } from '@nestjs/common';
 import { Notifications } from '../database/notifications';
 import { type DueRun, parseDue, RUN_DUE_CHANNEL } from '../streams/run-event';
 import { DeferredWorkflows } from './deferred-workflows';
-import { EagerStarts } from './eager-starts';
+import { type EagerLimits, EagerStarts } from './eager-starts';
 import { IdleProcessors } from './idle-processors';
 import type { RunExecution } from './run-execution';
 import { RunExecutor } from './run-executor';
 
-/** Limit for all tenants: with fewer, first events come later; with more, a batch delays other tenants (docs/decisions/fairness.md). */
-const EAGER_STARTS = 16;
-/** Limit for each tenant, whatever the others have. */
-const EAGER_STARTS_OF_TENANT = 2;
+/** Why these numbers: docs/decisions/fairness.md. */
+const LIMITS: EagerLimits = { streamed: 64, others: 16, ofEachTenant: 2 };
 /** Time for which a run keeps others from beginning. A longer run probably waits for something else than a processor. */
 const PLACE_MS = 300;
 /** Interval of looks at the processors while runs wait, and the time for which a run may have kept them busy before its node waits. */
@@ -27,7 +25,7 @@ const WAIT_MS = 3_000;
 @Injectable()
 export class EagerRuns implements OnModuleDestroy {
   private readonly logger = new Logger(EagerRuns.name);
-  private readonly starts = new EagerStarts(EAGER_STARTS, EAGER_STARTS_OF_TENANT, WAIT_MS);
+  private readonly starts = new EagerStarts(LIMITS, WAIT_MS);
   private unsubscribe: (() => void) | undefined;
   private looking: NodeJS.Timeout | undefined;
 
@@ -39,7 +37,7 @@ export class EagerRuns implements OnModuleDestroy {
 
   /** Begins due runs from now on. */
   async beginAtOnce(): Promise<void> {
-    this.executor.onNext = (next) => this.startEagerly(next);
+    this.executor.onNext = ({ runId, tenantId }) => this.startEagerly({ runId, tenantId, isStreamed: false });
     this.unsubscribe = await this.notifications.subscribe(RUN_DUE_CHANNEL, (payload) =>
       this.startEagerly(parseDue(payload)),
     );

@@ -1,13 +1,14 @@
 import { EagerStarts } from './eager-starts';
 
-const due = (runId: string, tenantId: string) => ({ runId, tenantId });
+const due = (runId: string, tenantId: string, isStreamed = false) => ({ runId, tenantId, isStreamed });
+const limits = (others: number, ofEachTenant = 0, streamed = 0) => ({ streamed, others, ofEachTenant });
 
 describe('eager starts', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
   it('are granted while few runs keep the worker busy', () => {
-    const starts = new EagerStarts(2, 0, 1_000);
+    const starts = new EagerStarts(limits(2), 1_000);
     expect([starts.give(due('a', 'one')), starts.give(due('b', 'one')), starts.give(due('c', 'one'))]).toEqual([
       true,
       true,
@@ -18,7 +19,7 @@ describe('eager starts', () => {
   });
 
   it('are given later to runs that had to wait, oldest first, until others do it', () => {
-    const starts = new EagerStarts(1, 0, 1_000);
+    const starts = new EagerStarts(limits(1), 1_000);
     expect(['a', 'b', 'c'].map((run) => starts.give(due(run, 'one')))).toEqual([true, false, false]);
     expect(starts.next()).toBeUndefined();
     starts.over('a');
@@ -30,7 +31,7 @@ describe('eager starts', () => {
   });
 
   it('are given to waiting runs once the older ones keep no processor busy', () => {
-    const starts = new EagerStarts(2, 0, 1_000);
+    const starts = new EagerStarts(limits(2), 1_000);
     starts.give(due('a', 'one'));
     jest.advanceTimersByTime(50);
     starts.give(due('b', 'one'));
@@ -44,7 +45,7 @@ describe('eager starts', () => {
   });
 
   it('are reserved for each tenant when another has taken all the shared ones', () => {
-    const starts = new EagerStarts(3, 1, 1_000);
+    const starts = new EagerStarts(limits(3, 1), 1_000);
     expect(['a', 'b', 'c', 'd'].map((run) => starts.give(due(run, 'one')))).toEqual([true, true, true, false]);
     expect([starts.give(due('e', 'two')), starts.give(due('f', 'two')), starts.give(due('g', 'three'))]).toEqual([
       true,
@@ -55,8 +56,18 @@ describe('eager starts', () => {
     expect(starts.give(due('f', 'two'))).toBe(true);
   });
 
+  it('have a limit of their own for runs whose events are read as they come', () => {
+    const starts = new EagerStarts(limits(1, 0, 2), 1_000);
+    expect(['a', 'b', 'c'].map((run) => starts.give(due(run, 'one', true)))).toEqual([true, true, false]);
+    expect(['d', 'e'].map((run) => starts.give(due(run, 'one')))).toEqual([true, false]);
+    starts.over('b');
+    expect([starts.next(), starts.next()]).toEqual([due('c', 'one', true), undefined]);
+    starts.over('d');
+    expect(starts.next()).toEqual(due('e', 'one'));
+  });
+
   it('are given to a run that the limits allow before one that waits for longer', () => {
-    const starts = new EagerStarts(2, 1, 1_000);
+    const starts = new EagerStarts(limits(2, 1), 1_000);
     for (const run of ['a', 'b', 'c']) starts.give(due(run, 'one'));
     expect([starts.give(due('d', 'two')), starts.give(due('e', 'two'))]).toEqual([true, false]);
     starts.over('d');

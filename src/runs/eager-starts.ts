@@ -1,5 +1,15 @@
 import type { DueRun } from '../streams/run-event';
 
+/** Numbers of eager starts at a time. */
+export interface EagerLimits {
+  /** Limit for runs whose events are read as they come: with a lower one, the first events of many runs come later. */
+  streamed: number;
+  /** Limit for all others: with a higher one, fewer of them end per second. */
+  others: number;
+  /** Number that each tenant may have, whatever the others have. */
+  ofEachTenant: number;
+}
+
 /**
  * Limits eager starts: runs that keep this worker busy before they have a workflow. Begun all at once, the runs of one tenant's batch
  * would all come before another tenant's run. So beyond the limit, a tenant with few eager starts still gets one. Other runs wait for
@@ -7,17 +17,13 @@ import type { DueRun } from '../streams/run-event';
  */
 export class EagerStarts {
   /** The eager starts by run. */
-  private readonly given = new Map<string, { tenantId: string; since: number }>();
+  private readonly given = new Map<string, { due: DueRun; since: number }>();
   /** Runs beyond the limit, oldest first. */
   private readonly waiting: { due: DueRun; since: number }[] = [];
 
-  /**
-   * @param ofEachTenant number of eager starts that each tenant gets regardless of others
-   * @param waitMs time after which a run that had to wait is forgotten, since it has a workflow by then
-   */
+  /** @param waitMs time after which a run that had to wait is forgotten, since it has a workflow by then */
   constructor(
-    private readonly limit: number,
-    private readonly ofEachTenant: number,
+    private readonly limits: EagerLimits,
     private readonly waitMs: number,
   ) {}
 
@@ -55,16 +61,20 @@ export class EagerStarts {
     return entry?.due;
   }
 
-  private record({ runId, tenantId }: DueRun): void {
-    this.given.set(runId, { tenantId, since: Date.now() });
+  private record(due: DueRun): void {
+    this.given.set(due.runId, { due, since: Date.now() });
   }
 
-  private hasRoom({ tenantId }: DueRun): boolean {
-    return this.given.size < this.limit || this.countOfTenant(tenantId) < this.ofEachTenant;
+  private hasRoom({ tenantId, isStreamed }: DueRun): boolean {
+    const { streamed, others, ofEachTenant } = this.limits;
+    return (
+      this.count((other) => other.isStreamed === isStreamed) < (isStreamed ? streamed : others) ||
+      this.count((other) => other.tenantId === tenantId) < ofEachTenant
+    );
   }
 
-  private countOfTenant(tenantId: string): number {
-    return [...this.given.values()].filter((other) => other.tenantId === tenantId).length;
+  private count(isCounted: (due: DueRun) => boolean): number {
+    return [...this.given.values()].filter(({ due }) => isCounted(due)).length;
   }
 
   private forgetExpired(): void {

@@ -8,7 +8,7 @@ import type { JsonObject } from '../database/json';
 import { inFlightSql } from '../database/run-status';
 import type { RunKwargs } from '../graphs/host/protocol';
 import { prepared } from '../patches/pg/prepared-statements';
-import { RUN_DUE_CHANNEL } from '../streams/run-event';
+import { RUN_DUE_CHANNEL, STREAMED } from '../streams/run-event';
 import { ThreadEntity } from '../threads/thread.entity';
 import { type MultitaskStrategy, RunEntity } from './run.entity';
 import { runErrors } from './run.errors';
@@ -30,6 +30,8 @@ export interface NewRun {
   webhook: string | null;
   multitaskStrategy: MultitaskStrategy;
   delayMs: number;
+  /** Whether the request reads the run's events as they come. */
+  isStreamed: boolean;
   thread: {
     /** Whether the thread is created with the run if it doesn't exist. */
     create: boolean;
@@ -105,21 +107,21 @@ const RUN_VALUES = `$1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp() + $9 * int
 const HAS_ROOM = `${countWaiting('$2', '$10::bigint')} < $10::bigint`;
 const INSERTED = `scheduled_at AS "scheduledAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 /** Notifies workers of a run that can begin at once. */
-const NOTIFIED = `pg_notify('${RUN_DUE_CHANNEL}', run_id || ' ' || tenant_id)`;
+const NOTIFIED = `pg_notify('${RUN_DUE_CHANNEL}', run_id || ' ' || tenant_id`;
 
-/** A statement in two forms, of which one is for runs that can begin at once. */
-interface Inserting {
-  due: string;
-  later: string;
+/**
+ * A statement that inserts a run, in a form for one that can begin at once and in another one for one that can't.
+ * @param text that ends with the list of what it returns
+ * @returns the form for a run
+ */
+function inserting(name: string, text: string): (run: NewRun, isDue: boolean) => string {
+  const later = prepared(`insert-${name}`, text);
+  const due = prepared(`insert-due-${name}`, `${text}, ${NOTIFIED})`);
+  const streamed = prepared(`insert-streamed-${name}`, `${text}, ${NOTIFIED} || ' ${STREAMED}')`);
+  return (run, isDue) => (!isDue ? later : run.isStreamed ? streamed : due);
 }
 
-/** @param text that ends with the list of what it returns */
-const inserting = (name: string, text: string): Inserting => ({
-  due: prepared(`insert-due-${name}`, `${text}, ${NOTIFIED}`),
-  later: prepared(`insert-${name}`, text),
-});
-
-const INSERT_RUN = inserting(
+const insertRunSql = inserting(
   'run',
   `INSERT INTO runs (${RUN_COLUMNS}) SELECT ${RUN_VALUES}, $11 WHERE ${HAS_ROOM} RETURNING ${INSERTED}`,
 );
@@ -139,7 +141,7 @@ export async function insertRow(
   { isDue, limit }: { isDue: boolean; limit: number },
 ): Promise<RunEntity> {
   const metadata = { ...run.assistantMetadata, ...threadMetadata, ...ownMetadata(run) };
-  const [inserted]: Inserted[] = await manager.query(isDue ? INSERT_RUN.due : INSERT_RUN.later, [
+  const [inserted]: Inserted[] = await manager.query(insertRunSql(run, isDue), [
     ...runParameters(tenantId, run, limit),
     storedJson('run', 'metadata', JSON.stringify(metadata)),
   ]);
@@ -147,7 +149,7 @@ export async function insertRow(
   return toEntity(tenantId, run, metadata, inserted);
 }
 
-const INSERT_WITH_THREAD = inserting(
+const insertWithThreadSql = inserting(
   'run-with-thread',
   `WITH thread AS (
      INSERT INTO threads (${THREAD_COLUMNS})
@@ -165,8 +167,7 @@ export async function insertWithThread(
   limit: number,
 ): Promise<RunEntity | undefined> {
   const metadata = { ...run.assistantMetadata, ...ownMetadata(run) };
-  const { due, later } = INSERT_WITH_THREAD;
-  const [inserted] = await database.query<Inserted[]>(run.delayMs === 0 ? due : later, [
+  const [inserted] = await database.query<Inserted[]>(insertWithThreadSql(run, run.delayMs === 0), [
     ...runParameters(tenantId, run, limit),
     storedJson('run', 'metadata', JSON.stringify(metadata)),
     ...threadParameters(run),
@@ -178,7 +179,7 @@ export async function insertWithThread(
  * A caller that waited for another one's run on the thread continues with the row as that left it, where it isn't idle any
  * more. A listener may follow runs on a thread that is interrupted.
  */
-const INSERT_ON_IDLE_THREAD = inserting(
+const insertOnIdleThreadSql = inserting(
   'run-on-idle-thread',
   `WITH thread AS (
      UPDATE threads SET status = 'busy', settled_status = status, metadata = metadata || $13::jsonb,
@@ -202,8 +203,8 @@ export async function insertOnIdleThread(
   limit: number,
 ): Promise<RunEntity | undefined> {
   if (currentCipher()) return undefined;
-  const { due, later } = INSERT_ON_IDLE_THREAD;
-  const [inserted] = await database.query<(Inserted & { metadata: JsonObject })[]>(run.delayMs === 0 ? due : later, [
+  const statement = insertOnIdleThreadSql(run, run.delayMs === 0);
+  const [inserted] = await database.query<(Inserted & { metadata: JsonObject })[]>(statement, [
     ...runParameters(tenantId, run, limit),
     JSON.stringify(run.assistantMetadata),
     JSON.stringify(ownMetadata(run)),

@@ -8,7 +8,7 @@ import { isContentError } from '../database/unstorable-text';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { ExecutionBroken, HostLost } from '../graphs/host/graph-process.errors';
 import { EventAppender, EventsRefused } from '../streams/event-appender';
-import { type DueRun, RUN_CANCEL_CHANNEL } from '../streams/run-event';
+import { RUN_CANCEL_CHANNEL } from '../streams/run-event';
 import { runsHeldQueue } from '../../workflows/contracts/queues';
 import type { EndRunInput, ExecuteRunResult } from '../../workflows/contracts/run.contract';
 import { AttemptEvents } from './attempt-events';
@@ -48,7 +48,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   /** Present when this worker is about to stop; resolves when Temporal gives it no more tasks, and may learn what it leaves. */
   private pollsEnded: Promise<void> | undefined;
   /** Called with the next run of a thread when one has ended here. */
-  onNext: ((next: DueRun) => void) | undefined;
+  onNext: ((next: RunEntity) => void) | undefined;
   private unsubscribe: (() => void) | undefined;
 
   constructor(

@@ -39,6 +39,8 @@ export interface RunDraft {
   /** Chosen by a caller that has reported it already. */
   runId?: string | undefined;
   cron?: CronStamp;
+  /** Whether the request reads the run's events as they come; false if absent. */
+  isStreamed?: boolean;
 }
 
 /** Turns what a caller asks for into the run that is stored: checked, authorised, merged with its assistant, sealed. */
@@ -58,7 +60,8 @@ export class RunPreparation {
    * @throws {ApiError} 404 for an unknown assistant, 400 for `context` beside `config.configurable` and for a stateless run
    *   that resumes, 422 for a webhook that the policy refuses, 403 when the custom auth refuses the run
    */
-  async prepareRun({ tenantId, body, headers, threadId, cron, runId = uuidv7() }: RunDraft): Promise<NewRun> {
+  async prepareRun(draft: RunDraft): Promise<NewRun> {
+    const { tenantId, body, headers, threadId, cron, runId = uuidv7(), isStreamed = false } = draft;
     const stateless = threadId === undefined;
     if (stateless && !cron && body.command?.resume !== undefined) throw runErrors.resumeWithoutThread();
     const assistant = await this.assistants.getForRun(tenantId, body.assistant_id);
@@ -100,6 +103,7 @@ export class RunPreparation {
       webhook: body.webhook ? this.webhooks.seal(tenantId, runId, body.webhook) : null,
       multitaskStrategy: body.multitask_strategy,
       delayMs: Math.max(0, Math.round(body.after_seconds * 1000)),
+      isStreamed,
       thread: {
         create: stateless || body.if_not_exists === 'create',
         isNew: stateless,

@@ -71,7 +71,7 @@ export class RunsController {
     @Body({ schema: createRunSchema }) body: CreateRun,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.creation.createRun({ ...origin, threadId: thread_id, body });
+    const run = await this.creation.createRun({ ...origin, threadId: thread_id, body, isStreamed: true });
     const cancelOnDisconnect = body.on_disconnect === 'cancel';
     await this.streams.streamRun(origin.tenantId, run, reply, { after: -1, namespaces: namespace, cancelOnDisconnect });
   }

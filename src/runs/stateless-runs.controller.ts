@@ -69,7 +69,7 @@ export class StatelessRunsController {
     @Body({ schema: createRunSchema }) body: CreateRun,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.creation.createRun({ ...origin, body });
+    const run = await this.creation.createRun({ ...origin, body, isStreamed: true });
     const cancelOnDisconnect = body.on_disconnect === 'cancel';
     await this.streams.streamRun(origin.tenantId, run, reply, { after: -1, namespaces: namespace, cancelOnDisconnect });
   }

@@ -56,17 +56,20 @@ export function parseHint(hint: string): RunHint {
 
 /** Payload: a tenant and its thread whose state was edited by hand, with a slash between them. */
 export const THREAD_STATE_CHANNEL = 'gantry_thread_state';
-/** Payload: the id of a run that can begin and the id of its tenant, with a space between them. */
+/** Payload: the id of a run that can begin, the id of its tenant, and `STREAMED` where that applies, with spaces between them. */
 export const RUN_DUE_CHANNEL = 'gantry_run_due';
+export const STREAMED = 'streamed';
 
 export interface DueRun {
   runId: string;
   tenantId: string;
+  /** Whether the request that created the run reads its events as they come. */
+  isStreamed: boolean;
 }
 
 export function parseDue(payload: string): DueRun {
-  const [runId, tenantId = ''] = payload.split(' ');
-  return { runId, tenantId };
+  const [runId, tenantId = '', kind] = payload.split(' ');
+  return { runId, tenantId, isStreamed: kind === STREAMED };
 }
 
 /** Payload: the id of a run that its worker is to end. */

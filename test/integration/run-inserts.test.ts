@@ -1,5 +1,7 @@
 import { getDataSourceToken } from '@nestjs/typeorm';
+import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
+import { type DueRun, parseDue, RUN_DUE_CHANNEL } from '../../src/streams/run-event';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
 import { registerNamespace } from '../support/temporal';
@@ -13,8 +15,7 @@ interface IndexUse {
   entries: number;
 }
 
-/** Statements are planned while the tables of a new installation are empty, and these plans serve later calls. */
-describe('the runs of a thread', () => {
+describe('the insert of a run', () => {
   let api: TestApi;
 
   beforeAll(async () => {
@@ -22,12 +23,16 @@ describe('the runs of a thread', () => {
   });
   afterAll(() => api?.close());
 
-  const post = async (path: string, body: unknown): Promise<{ thread_id: string }> => {
+  const request = async (path: string, body: unknown, signal?: AbortSignal): Promise<Response> => {
     const headers = { 'content-type': 'application/json' };
-    const response = await fetch(api.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+    const init = { method: 'POST', headers, body: JSON.stringify(body), ...(signal && { signal }) };
+    const response = await fetch(api.url + path, init);
     expect(response.status).toBe(200);
-    return (await response.json()) as { thread_id: string };
+    return response;
   };
+
+  const post = async (path: string, body: unknown): Promise<{ thread_id: string; run_id: string }> =>
+    (await (await request(path, body)).json()) as { thread_id: string; run_id: string };
 
   async function useOf(index: string): Promise<IndexUse> {
     const [use] = await api.app.get<DataSource>(getDataSourceToken()).query<IndexUse[]>(
@@ -38,7 +43,8 @@ describe('the runs of a thread', () => {
     return use;
   }
 
-  it('are found without reading those of all threads', async () => {
+  // Statements are planned while the tables of a new installation are empty, and these plans serve later calls.
+  it('finds the runs of its thread without reading those of all threads', async () => {
     for (let run = 0; run < RUNS; run += 1) {
       const { thread_id } = await post('/threads', {});
       await post(`/threads/${thread_id}/runs`, { assistant_id: 'three', input: { step_ms: 1 } });
@@ -46,5 +52,38 @@ describe('the runs of a thread', () => {
     // Postgres publishes these figures with a delay.
     await waitFor('the use of the index', async () => (await useOf('runs_thread')).scans >= RUNS / 2);
     expect((await useOf('runs_tenant')).entries).toBeLessThan(RUNS);
+  });
+
+  it('notifies workers of a run that can begin, and whether its events are read as they come', async () => {
+    const listener = new Client({ connectionString: api.database.url });
+    const due: DueRun[] = [];
+    listener.on('notification', ({ payload = '' }) => due.push(parseDue(payload)));
+    await listener.connect();
+    const stopReading = new AbortController();
+    try {
+      await listener.query(`LISTEN ${RUN_DUE_CHANNEL}`);
+      const run = { assistant_id: 'three', input: { step_ms: 1 } };
+      /** Starts a run and stops reading its stream. */
+      const stream = async (path: string): Promise<string> => {
+        const { headers } = await request(path, run, stopReading.signal);
+        return headers.get('content-location')?.split('/').at(-1) ?? '';
+      };
+      const [background, streamed] = [await post('/threads', {}), await post('/threads', {})];
+      const created = [
+        { runId: (await post('/runs', run)).run_id, isStreamed: false },
+        { runId: await stream('/runs/stream'), isStreamed: true },
+        { runId: (await post(`/threads/${background.thread_id}/runs`, run)).run_id, isStreamed: false },
+        { runId: await stream(`/threads/${streamed.thread_id}/runs/stream`), isStreamed: true },
+      ];
+      // Neither a run that is due later nor one whose thread is busy.
+      await post('/runs', { ...run, after_seconds: 3_600 });
+      await post(`/threads/${background.thread_id}/runs`, run);
+      const last = { runId: (await post('/runs', run)).run_id, isStreamed: false };
+      await waitFor('the last notification', () => Promise.resolve(due.some(({ runId }) => runId === last.runId)));
+      expect(due).toEqual([...created, last].map((each) => ({ ...each, tenantId: api.config.auth.defaultTenantId })));
+    } finally {
+      stopReading.abort();
+      await listener.end();
+    }
   });
 });
