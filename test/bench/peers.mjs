@@ -33,7 +33,7 @@ import { measurements, warmUp } from './runs.mjs';
 const HOST = '127.0.0.1';
 const START_MS = 120_000;
 const STOP_MS = 15_000;
-const RUNS_AT_ONCE = '64';
+const RUNS_AT_ONCE = '512';
 const TYPESCRIPT_GRAPHS = join(import.meta.dirname, 'graphs');
 const PYTHON_GRAPHS = join(import.meta.dirname, 'peers', 'graphs.py');
 
