@@ -36,6 +36,20 @@ const FIND_ABSENT = `
       AND classid = ${OWNER_LOCKS} AND objid = owner_id::oid AND objsubid = 2 AND granted
   )`;
 
+/**
+ * Ends the sessions of owners that have not looked for others for this long: these are frozen, or cut off from the server. A user may
+ * end only its own sessions.
+ */
+const END_SILENT = `
+  SELECT pg_terminate_backend(session.pid)
+  FROM run_owners
+  JOIN pg_locks held ON held.locktype = 'advisory' AND held.classid = ${OWNER_LOCKS} AND held.objid = owner_id::oid
+    AND held.objsubid = 2 AND held.granted
+    AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  JOIN pg_stat_activity session ON session.pid = held.pid
+  WHERE session.usename = current_user AND session.state = 'idle'
+    AND session.state_change < clock_timestamp() - $1 * interval '1 millisecond'`;
+
 /** Runs that a worker left when it stopped wait where nothing polls: its row stays, and another worker hands them over. */
 const UNREGISTER = `
   DELETE FROM run_owners o
@@ -71,15 +85,17 @@ export interface OwnerSessionOptions {
   absenceMs: number;
   /** The same after an outage of Postgres or the network, which ends the sessions of all owners and lets them reconnect in any order. */
   absenceAfterOutageMs: number;
+  /** How long an owner may do nothing in its session, in milliseconds: a living one looks for others much more often. */
+  silenceMs: number;
   /** Called in one process for each lost owner, and again when it rejects. */
   onLost: (taskQueue: string) => Promise<void>;
 }
 
 /**
  * The session with Postgres by which other processes see that this one lives, and by which it sees them. The kernel closes the
- * connections of a process that is killed, so its lock is free at once. A process that is frozen or cut off keeps its session, and is
- * missed by its heartbeat. A process that others on its machine see to have ended is lost at once; the others may only have lost their
- * sessions, and have some time to return.
+ * connections of a process that is killed, so its lock is free at once. A process that is frozen or cut off keeps its session, but is
+ * silent there: another one then ends the session. A process that others on its machine see to have ended is lost at once; the others
+ * may only have lost their sessions, and have some time to return.
  *
  * Only a process that has a session itself declares others lost, and only by what it observes during that session. A living
  * process that is declared lost by mistake loses its runs to others, which is safe: their fencing tokens refuse its writes.
@@ -130,6 +146,7 @@ export class OwnerSession {
     // What ended this owner's session before this one may have ended theirs.
     let isOutagePossible = isAfterOutage;
     while (!session.ended.aborted) {
+      await session.query(END_SILENT, [this.options.silenceMs]);
       await this.look(session, absences, isOutagePossible);
       isOutagePossible = false;
       await session.pause(LOOK_MS);
@@ -182,7 +199,7 @@ export class OwnerSession {
       const known = await session.query(`SELECT FROM run_owners WHERE owner_id = $1`, [ownerId]);
       if (known.length === 0) return;
       this.logger.warn({ task_queue: taskQueue }, 'A worker lost its session: its runs are handed over');
-      await this.options.onLost(taskQueue);
+      await session.during(this.options.onLost(taskQueue));
       await session.query(`DELETE FROM run_owners WHERE owner_id = $1`, [ownerId]);
     } catch (error) {
       this.logger.warn({ err: error, task_queue: taskQueue }, 'Runs of a lost worker are not handed over yet');
@@ -223,6 +240,16 @@ class Session {
 
   pause(ms: number): Promise<void> {
     return pause(ms, this.ended);
+  }
+
+  /** Keeps the session from being silent while `work` continues. */
+  async during(work: Promise<void>): Promise<void> {
+    const beats = setInterval(() => void this.query('SELECT').catch(() => undefined), LOOK_MS);
+    try {
+      await work;
+    } finally {
+      clearInterval(beats);
+    }
   }
 
   async close(): Promise<void> {

@@ -56,6 +56,7 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
       startsWorkflows: this.workflows.isEnabled,
       absenceMs: ABSENCE_MS,
       absenceAfterOutageMs: Math.max(ABSENCE_MS, this.config.worker.heartbeatTimeoutMs),
+      silenceMs: this.config.worker.heartbeatTimeoutMs,
       onLost: (taskQueue) => this.handOver(taskQueue),
     });
     this.session.start();

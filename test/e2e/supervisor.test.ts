@@ -87,6 +87,7 @@ describe('the supervisor', () => {
     // Short times, since the demo waits for them.
     GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '3',
     GANTRY_WEBHOOK_RETRY_SECONDS: '0.5,0.5,0.5',
+    GANTRY_WORKFLOW_AFTER_SECONDS: '2',
     DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: temporalAddress(),
     TEMPORAL_NAMESPACE: namespace.name,

@@ -9,6 +9,9 @@ import { waitFor } from '../support/wait-for';
 
 const NODES = Array.from({ length: 10 }, (_, index) => `node_${index + 1}`);
 
+/** Longer than anything takes here: a run gets no workflow. */
+const WORKFLOW_AFTER_SECONDS = 60;
+
 type Row = Record<string, unknown>;
 
 /**
@@ -91,6 +94,30 @@ describeLanguages('with graphs in $language, a worker frozen by SIGSTOP beyond i
       await SseReader.get(`${gantry.url}/threads/${thread}/runs/${run}/stream`, { 'last-event-id': '-1' })
     ).rest();
     expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => String(index)));
+  });
+
+  it('loses a run that has no workflow yet after the heartbeat as well', async () => {
+    const first = gantry.worker;
+    const env = { GANTRY_WORKFLOW_AFTER_SECONDS: String(WORKFLOW_AFTER_SECONDS) };
+    const frozen = await gantry.startWorker(env);
+    await gantry.killWorker('SIGKILL', first);
+    const { thread_id: thread } = await client.threads.create();
+    const { run_id: run } = await client.runs.create(thread, 'three', { input: { step_ms: 600 } });
+    await waitFor('the first node', async () => (await gantry.ledger.of(run)).length > 0);
+    frozen.signal('SIGSTOP');
+    const begunByFrozen = (await gantry.ledger.of(run)).length;
+    await gantry.startWorker(env);
+    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES.slice(0, 3) });
+    const executions = await gantry.ledger.of(run);
+    const [lost, resumed] = executions.slice(begunByFrozen - 1);
+    expect([lost, resumed].map(({ node, attempt }) => [node, attempt])).toEqual([
+      [lost.node, 1],
+      [lost.node, 2],
+    ]);
+    // The sweep would have given it a workflow, which detects the loss too, but only after that time.
+    expect(resumed.started_at.getTime() - lost.started_at.getTime()).toBeLessThan(WORKFLOW_AFTER_SECONDS * 1000);
+    frozen.signal('SIGCONT');
+    await gantry.killWorker('SIGKILL', frozen);
   });
 
   /** A run in the middle of a node of three seconds, and the graph process that executes it, which is frozen. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Logger } from '@nestjs/common';
-import { Pool } from 'pg';
+import { Client, Pool } from 'pg';
 import { OwnerSession } from '../../src/runs/owner-session';
 import { identityOf } from '../../src/runs/process-identity';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -43,13 +43,17 @@ describe('the sessions of owners of runs', () => {
       return Promise.resolve();
     };
 
-  async function start(name: string, { absenceMs = 1_000, onLost = onLostBy(name) } = {}): Promise<OwnerSession> {
+  async function start(
+    name: string,
+    { absenceMs = 1_000, silenceMs = MINUTES_MS, onLost = onLostBy(name) } = {},
+  ): Promise<OwnerSession> {
     const owner = new OwnerSession({
       databaseUrl: database.url,
       taskQueue: name,
       startsWorkflows: true,
       absenceMs,
       absenceAfterOutageMs: MINUTES_MS,
+      silenceMs,
       onLost,
     });
     owner.start();
@@ -219,6 +223,41 @@ describe('the sessions of owners of runs', () => {
     handingOver.resolve();
     await waitFor('its own session', async () => ![undefined, observer].includes(await sessionOf('late')));
     expect(lost).toEqual(['observer late']);
+  });
+
+  it('are ended when their owner is silent, whose runs are then lost, but not while it hands runs over', async () => {
+    const handingOver = Promise.withResolvers<void>();
+    await start('busy', {
+      silenceMs: 2_000,
+      onLost: async () => {
+        await onLostBy('busy')('gone');
+        await handingOver.promise;
+      },
+    });
+    await leave('gone');
+    await waitFor('the handover', () => Promise.resolve(lost.includes('busy gone')));
+    try {
+      const busy = await sessionOf('busy');
+      // A frozen process: it has a session and does nothing in it.
+      const frozen = new Client({ connectionString: database.url });
+      const ended = new Promise((resolve) => frozen.once('end', resolve));
+      frozen.on('error', () => undefined);
+      await frozen.connect();
+      await leave('frozen');
+      await frozen.query(
+        `SELECT pg_advisory_lock(l.classid::int, o.owner_id) FROM run_owners o, pg_locks l
+         WHERE o.task_queue = 'frozen' AND l.locktype = 'advisory' AND l.pid = $1 AND l.objsubid = 2 LIMIT 1`,
+        [busy],
+      );
+      await start('observer', { silenceMs: 2_000 });
+      await ended;
+      await waitFor('the frozen one to be forgotten', async () => !(await isKnown('frozen')));
+      expect(lost).toEqual(['busy gone', 'observer frozen']);
+      expect(await sessionOf('busy')).toBe(busy);
+    } finally {
+      handingOver.resolve();
+    }
+    await waitFor('the other one to be forgotten', async () => !(await isKnown('gone')));
   });
 
   it('leave nothing when their owner stops', async () => {

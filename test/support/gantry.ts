@@ -84,6 +84,7 @@ export class Gantry {
       GANTRY_EXPORT_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
       GANTRY_LOG_LEVEL: process.env.GANTRY_LOG_LEVEL ?? 'info',
       GANTRY_SWEEP_INTERVAL_SECONDS: String(sweepSeconds),
+      GANTRY_WORKFLOW_AFTER_SECONDS: '2',
       GANTRY_TEST_LEDGER_URL: database.url,
       GANTRY_GRAPH_ENV: 'GANTRY_TEST_*',
       ...(process.env.GANTRY_TEST_GRAPH_PYTHON && { GANTRY_PYTHON: process.env.GANTRY_TEST_GRAPH_PYTHON }),

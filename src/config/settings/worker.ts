@@ -41,8 +41,8 @@ export const workerVariables = {
   GANTRY_WORKFLOW_AFTER_SECONDS: z.coerce
     .number()
     .min(0)
-    .max(10)
-    .default(2)
+    .max(60)
+    .default(10)
     .describe('a run that takes longer gets a Temporal workflow; 0: each run ([short runs](decisions/short-runs.md))'),
   GANTRY_SHUTDOWN_GRACE_SECONDS: positiveInt
     .default(15)
