@@ -18,7 +18,8 @@ const LOOK_MS = 20;
 const STEP_MS = 60_000;
 /** Runs after which the other worker has graph processes, as one of a deployment has. */
 const WARMING_RUNS = 40;
-/** Alone, half of the runs are watched by an activity when the worker is killed, the others are still in their first two seconds. */
+/** Half of the runs have workflows when the worker is killed, the others are too young for that. */
+const SETTINGS = { GANTRY_WORKFLOW_AFTER_SECONDS: '2' };
 const APART_MS = 3_000;
 /** Time after which the supervisor starts a worker at once that fails again. */
 const RECOVERED_MS = 12_000;
@@ -56,74 +57,77 @@ async function startTwinOf(pid) {
   return twin;
 }
 
-await withGantry(async ({ api, postgres, pids }) => {
-  const client = new Client({ apiUrl: api });
-  const database = new pg.Pool({ connectionString: postgres, max: 1 });
-  const supervisor = parentOf(pids.worker);
-  /** @type {Map<string, string>} */
-  const threads = new Map();
-  const command = processFile(pids.worker, 'cmdline');
+await withGantry(
+  async ({ api, postgres, pids }) => {
+    const client = new Client({ apiUrl: api });
+    const database = new pg.Pool({ connectionString: postgres, max: 1 });
+    const supervisor = parentOf(pids.worker);
+    /** @type {Map<string, string>} */
+    const threads = new Map();
+    const command = processFile(pids.worker, 'cmdline');
 
-  /** @param {string} sql of the ids of runs among $1 @param {string[]} runs @param {(run: string) => void} [onFound] */
-  async function untilAll(sql, runs, onFound) {
-    for (const found = new Set(); found.size < runs.length; await sleep(LOOK_MS)) {
-      const { rows } = await database.query(sql, [runs]);
-      for (const { run_id } of rows) {
-        if (!found.has(run_id)) onFound?.(run_id);
-        found.add(run_id);
+    /** @param {string} sql of the ids of runs among $1 @param {string[]} runs @param {(run: string) => void} [onFound] */
+    async function untilAll(sql, runs, onFound) {
+      for (const found = new Set(); found.size < runs.length; await sleep(LOOK_MS)) {
+        const { rows } = await database.query(sql, [runs]);
+        for (const { run_id } of rows) {
+          if (!found.has(run_id)) onFound?.(run_id);
+          found.add(run_id);
+        }
       }
     }
-  }
 
-  /** Resolves when so many more runs have begun their first node. @param {number} count */
-  async function start(count) {
-    const runs = await Promise.all(
-      Array.from({ length: count }, async () => {
-        const { thread_id } = await client.threads.create();
-        const payload = { input: { step_ms: STEP_MS }, streamMode: /** @type {const} */ ('tasks') };
-        const { run_id } = await client.runs.create(thread_id, 'pipeline', payload);
-        threads.set(run_id, thread_id);
-        return run_id;
-      }),
-    );
-    await untilAll(`SELECT DISTINCT run_id FROM run_events WHERE run_id = ANY ($1) AND event = 'tasks'`, runs);
-    return runs;
-  }
+    /** Resolves when so many more runs have begun their first node. @param {number} count */
+    async function start(count) {
+      const runs = await Promise.all(
+        Array.from({ length: count }, async () => {
+          const { thread_id } = await client.threads.create();
+          const payload = { input: { step_ms: STEP_MS }, streamMode: /** @type {const} */ ('tasks') };
+          const { run_id } = await client.runs.create(thread_id, 'pipeline', payload);
+          threads.set(run_id, thread_id);
+          return run_id;
+        }),
+      );
+      await untilAll(`SELECT DISTINCT run_id FROM run_events WHERE run_id = ANY ($1) AND event = 'tasks'`, runs);
+      return runs;
+    }
 
-  /** @param {boolean} hasCompany */
-  async function measure(hasCompany) {
-    const early = await start(Math.ceil(RUNS / 2));
-    const worker = workerOf(supervisor, command);
-    if (worker === undefined) throw new Error('There is no worker');
-    await sleep(APART_MS);
-    const runs = [...early, ...(await start(Math.floor(RUNS / 2)))];
-    // Started once all runs have begun; otherwise it would take some of them.
-    const twin = hasCompany ? await startTwinOf(worker) : undefined;
-    if (twin) await load(WARMING_RUNS, 8, () => wait(api, ONE_NODE));
-    // Its second graph process still loads.
-    if (twin) await sleep(APART_MS);
-    /** @type {number[]} */
-    const times = [];
-    const killed = performance.now();
-    process.kill(worker, 'SIGKILL');
-    await untilAll(
-      `SELECT DISTINCT run_id FROM run_events e JOIN run_events again USING (run_id)
+    /** @param {boolean} hasCompany */
+    async function measure(hasCompany) {
+      const early = await start(Math.ceil(RUNS / 2));
+      const worker = workerOf(supervisor, command);
+      if (worker === undefined) throw new Error('There is no worker');
+      await sleep(APART_MS);
+      const runs = [...early, ...(await start(Math.floor(RUNS / 2)))];
+      // Started once all runs have begun; otherwise it would take some of them.
+      const twin = hasCompany ? await startTwinOf(worker) : undefined;
+      if (twin) await load(WARMING_RUNS, 8, () => wait(api, ONE_NODE));
+      // Its second graph process still loads.
+      if (twin) await sleep(APART_MS);
+      /** @type {number[]} */
+      const times = [];
+      const killed = performance.now();
+      process.kill(worker, 'SIGKILL');
+      await untilAll(
+        `SELECT DISTINCT run_id FROM run_events e JOIN run_events again USING (run_id)
        WHERE run_id = ANY ($1) AND again.event = 'metadata' AND again.seq > 0 AND e.event = 'tasks' AND e.seq > again.seq`,
-      runs,
-      () => times.push(performance.now() - killed),
-    );
-    await Promise.all(runs.map((run) => client.runs.cancel(threads.get(run) ?? '', run, true)));
-    twin?.kill('SIGKILL');
-    const [p50, last] = [percentile(times, 0.5), Math.max(...times)].map((each) => (each / 1000).toFixed(1));
-    return `p50 ${p50} s, last ${last} s`;
-  }
+        runs,
+        () => times.push(performance.now() - killed),
+      );
+      await Promise.all(runs.map((run) => client.runs.cancel(threads.get(run) ?? '', run, true)));
+      twin?.kill('SIGKILL');
+      const [p50, last] = [percentile(times, 0.5), Math.max(...times)].map((each) => (each / 1000).toFixed(1));
+      return `p50 ${p50} s, last ${last} s`;
+    }
 
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    console.log(`| ${round} | another worker beside it  | ${await measure(true)} |`);
-    while (workerOf(supervisor, command) === undefined) await sleep(LOOK_MS);
-    await wait(api, ONE_NODE);
-    await sleep(RECOVERED_MS);
-    console.log(`| ${round} | it alone, and started again | ${await measure(false)} |`);
-  }
-  await database.end();
-});
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      console.log(`| ${round} | another worker beside it  | ${await measure(true)} |`);
+      while (workerOf(supervisor, command) === undefined) await sleep(LOOK_MS);
+      await wait(api, ONE_NODE);
+      await sleep(RECOVERED_MS);
+      console.log(`| ${round} | it alone, and started again | ${await measure(false)} |`);
+    }
+    await database.end();
+  },
+  { env: SETTINGS },
+);
