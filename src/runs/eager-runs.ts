@@ -25,7 +25,7 @@ const WAIT_MS = 3_000;
 @Injectable()
 export class EagerRuns implements OnModuleDestroy {
   private readonly logger = new Logger(EagerRuns.name);
-  private readonly starts = new EagerStarts(LIMITS, WAIT_MS);
+  private readonly starts: EagerStarts;
   private unsubscribe: (() => void) | undefined;
   private looking: NodeJS.Timeout | undefined;
 
@@ -33,11 +33,15 @@ export class EagerRuns implements OnModuleDestroy {
     private readonly executor: RunExecutor,
     private readonly workflows: DeferredWorkflows,
     private readonly notifications: Notifications,
-  ) {}
+  ) {
+    this.starts = new EagerStarts(LIMITS, WAIT_MS, (tenantId) => this.executor.slots.isFreeFor(tenantId));
+  }
 
   /** Begins due runs from now on. */
   async beginAtOnce(): Promise<void> {
     this.executor.onNext = ({ runId, tenantId }) => this.startEagerly({ runId, tenantId, isStreamed: false });
+    // Left to its workflow, a run whose tenant's last run still occupies its slot could wait after a batch of another tenant.
+    this.executor.slots.onRelease = () => this.beginWaiting();
     this.unsubscribe = await this.notifications.subscribe(RUN_DUE_CHANNEL, (payload) =>
       this.startEagerly(parseDue(payload)),
     );
@@ -65,7 +69,7 @@ export class EagerRuns implements OnModuleDestroy {
     this.looking = setInterval(() => {
       if (processors.shareSinceLast() > IDLE_SHARE) {
         this.starts.overSince(LOOK_MS);
-        for (let next = this.starts.next(); next; next = this.starts.next()) void this.begin(next);
+        this.beginWaiting();
       }
       if (this.starts.isWaiting) return;
       clearInterval(this.looking);
@@ -85,7 +89,10 @@ export class EagerRuns implements OnModuleDestroy {
       this.logger.warn({ err: error, run_id: runId }, 'Run not begun yet: its workflow will do it');
     }
     this.starts.over(runId);
-    const next = this.starts.next();
-    if (next) void this.begin(next);
+    this.beginWaiting();
+  }
+
+  private beginWaiting(): void {
+    for (let next = this.starts.next(); next; next = this.starts.next()) void this.begin(next);
   }
 }

@@ -8,7 +8,7 @@ describe('eager starts', () => {
   afterEach(() => jest.useRealTimers());
 
   it('are granted while few runs keep the worker busy', () => {
-    const starts = new EagerStarts(limits(2), 1_000);
+    const starts = new EagerStarts(limits(2), 1_000, () => true);
     expect([starts.give(due('a', 'one')), starts.give(due('b', 'one')), starts.give(due('c', 'one'))]).toEqual([
       true,
       true,
@@ -19,7 +19,7 @@ describe('eager starts', () => {
   });
 
   it('are given later to runs that had to wait, oldest first, until others do it', () => {
-    const starts = new EagerStarts(limits(1), 1_000);
+    const starts = new EagerStarts(limits(1), 1_000, () => true);
     expect(['a', 'b', 'c'].map((run) => starts.give(due(run, 'one')))).toEqual([true, false, false]);
     expect(starts.next()).toBeUndefined();
     starts.over('a');
@@ -31,7 +31,7 @@ describe('eager starts', () => {
   });
 
   it('are given to waiting runs once the older ones keep no processor busy', () => {
-    const starts = new EagerStarts(limits(2), 1_000);
+    const starts = new EagerStarts(limits(2), 1_000, () => true);
     starts.give(due('a', 'one'));
     jest.advanceTimersByTime(50);
     starts.give(due('b', 'one'));
@@ -45,7 +45,7 @@ describe('eager starts', () => {
   });
 
   it('are reserved for each tenant when another has taken all the shared ones', () => {
-    const starts = new EagerStarts(limits(3, 1), 1_000);
+    const starts = new EagerStarts(limits(3, 1), 1_000, () => true);
     expect(['a', 'b', 'c', 'd'].map((run) => starts.give(due(run, 'one')))).toEqual([true, true, true, false]);
     expect([starts.give(due('e', 'two')), starts.give(due('f', 'two')), starts.give(due('g', 'three'))]).toEqual([
       true,
@@ -56,8 +56,18 @@ describe('eager starts', () => {
     expect(starts.give(due('f', 'two'))).toBe(true);
   });
 
+  it('wait for a slot of the worker, without delaying those that have one', () => {
+    const slots = new Set(['two']);
+    const starts = new EagerStarts(limits(2), 1_000, (tenantId) => slots.has(tenantId));
+    expect([starts.give(due('a', 'one')), starts.give(due('b', 'two'))]).toEqual([false, true]);
+    expect(starts.next()).toBeUndefined();
+    slots.add('one');
+    expect(starts.next()).toEqual(due('a', 'one'));
+    expect(starts.isWaiting).toBe(false);
+  });
+
   it('have a limit of their own for runs whose events are read as they come', () => {
-    const starts = new EagerStarts(limits(1, 0, 2), 1_000);
+    const starts = new EagerStarts(limits(1, 0, 2), 1_000, () => true);
     expect(['a', 'b', 'c'].map((run) => starts.give(due(run, 'one', true)))).toEqual([true, true, false]);
     expect(['d', 'e'].map((run) => starts.give(due(run, 'one')))).toEqual([true, false]);
     starts.over('b');
@@ -67,7 +77,7 @@ describe('eager starts', () => {
   });
 
   it('are given to a run that the limits allow before one that waits for longer', () => {
-    const starts = new EagerStarts(limits(2, 1), 1_000);
+    const starts = new EagerStarts(limits(2, 1), 1_000, () => true);
     for (const run of ['a', 'b', 'c']) starts.give(due(run, 'one'));
     expect([starts.give(due('d', 'two')), starts.give(due('e', 'two'))]).toEqual([true, false]);
     starts.over('d');

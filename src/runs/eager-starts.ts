@@ -13,7 +13,7 @@ export interface EagerLimits {
 /**
  * Limits eager starts: runs that keep this worker busy before they have a workflow. Begun all at once, the runs of one tenant's batch
  * would all come before another tenant's run. So beyond the limit, a tenant with few eager starts still gets one. Other runs wait for
- * an entry that is removed, for as long as they have no workflow.
+ * an entry that is removed or for a slot, for as long as they have no workflow.
  */
 export class EagerStarts {
   /** The eager starts by run. */
@@ -21,10 +21,14 @@ export class EagerStarts {
   /** Runs beyond the limit, oldest first. */
   private readonly waiting: { due: DueRun; since: number }[] = [];
 
-  /** @param waitMs time after which a run that had to wait is forgotten, since it has a workflow by then */
+  /**
+   * @param waitMs time after which a run that had to wait is forgotten, since it has a workflow by then
+   * @param hasSlot whether this worker could execute a run of the tenant now
+   */
   constructor(
     private readonly limits: EagerLimits,
     private readonly waitMs: number,
+    private readonly hasSlot: (tenantId: string) => boolean,
   ) {}
 
   /** Records an eager start of this run, if the limits allow another one; otherwise `next` may resolve to it later. */
@@ -66,6 +70,7 @@ export class EagerStarts {
   }
 
   private hasRoom({ tenantId, isStreamed }: DueRun): boolean {
+    if (!this.hasSlot(tenantId)) return false;
     const { streamed, others, ofEachTenant } = this.limits;
     return (
       this.count((other) => other.isStreamed === isStreamed) < (isStreamed ? streamed : others) ||

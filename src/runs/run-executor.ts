@@ -96,7 +96,11 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     const known = this.findExecution(runId);
     if (known) return { state: 'held', execution: known };
     const claim = (): Promise<Claimed> => this.lifecycle.beginRun(runId, this.registry.revision, this.taskQueue);
-    return this.claimWithSlot(runId, tenantId, claim, onTaken);
+    const begun = await this.claimWithSlot(runId, tenantId, claim, onTaken);
+    if (begun.state !== 'refused' || tenantId !== undefined) return begun;
+    // No slot is free; its tenant may have one of the reserve.
+    const run = await this.lifecycle.findRunById(runId);
+    return run ? this.claimWithSlot(runId, run.tenantId, claim, onTaken) : begun;
   }
 
   /**

@@ -55,6 +55,27 @@ describe('run slots', () => {
     expect(slots.tryTake()).toBe(false);
   });
 
+  it('show whether one is free for a tenant, and when that may have changed', () => {
+    const slots = new RunSlots(1, 1);
+    const free: boolean[][] = [];
+    const look = (): void => void free.push(['one', 'two'].map((tenant) => slots.isFreeFor(tenant)));
+    slots.onRelease = look;
+    look();
+    const first = slots.tryTakeFor('one');
+    look();
+    const second = slots.tryTakeFor('two');
+    look();
+    second!.release();
+    first!.release();
+    expect(free).toEqual([
+      [true, true],
+      [false, true],
+      [false, false],
+      [false, true],
+      [true, true],
+    ]);
+  });
+
   it('include no reserved one for a tenant that may hold a slot whose tenant is not known yet', () => {
     const slots = new RunSlots(1, 1);
     expect(slots.tryTakeFor(undefined)).toBeDefined();

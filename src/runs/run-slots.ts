@@ -14,6 +14,8 @@ export class RunSlots {
   /** Slots by tenant, as far as their tenants are known: a run that its workflow begins is read first. */
   private readonly ofTenants = new Map<string, number>();
   private readonly waiting: (() => void)[] = [];
+  /** Called when a slot was released, after which `isFreeFor` may have another answer. */
+  onRelease: (() => void) | undefined;
 
   /** @param reserve tenants that may have a run beyond the limit at the same time */
   constructor(
@@ -26,6 +28,11 @@ export class RunSlots {
     if (this.taken >= this.limit) return false;
     this.taken += 1;
     return true;
+  }
+
+  /** Whether `tryTakeFor` would take a slot for a run of this tenant now. */
+  isFreeFor(tenantId: string): boolean {
+    return this.taken < this.limit || this.mayUseReserve(tenantId);
   }
 
   /**
@@ -41,8 +48,9 @@ export class RunSlots {
     return {
       release: () => {
         tenant.release();
-        if (isReserved) this.extra.delete(tenantId);
-        else this.release();
+        if (!isReserved) return this.release();
+        this.extra.delete(tenantId);
+        this.onRelease?.();
       },
     };
   }
@@ -80,6 +88,7 @@ export class RunSlots {
     const next = this.waiting.shift();
     if (next) next();
     else this.taken -= 1;
+    this.onRelease?.();
   }
 
   private count(tenantId: string, change: number): void {
