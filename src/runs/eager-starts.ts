@@ -18,7 +18,7 @@ export interface EagerLimits {
 export class EagerStarts {
   /** The eager starts by run. */
   private readonly given = new Map<string, { due: DueRun; since: number }>();
-  /** Runs beyond the limit, oldest first. */
+  /** Runs that have to wait, oldest first. */
   private readonly waiting: { due: DueRun; since: number }[] = [];
 
   /**
