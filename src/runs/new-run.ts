@@ -107,17 +107,17 @@ const RUN_VALUES = `$1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp() + $9 * int
 const HAS_ROOM = `${countWaiting('$2', '$10::bigint')} < $10::bigint`;
 const INSERTED = `scheduled_at AS "scheduledAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 /** Notifies workers of a run that can begin at once. */
-const NOTIFIED = `pg_notify('${RUN_DUE_CHANNEL}', run_id || ' ' || tenant_id`;
+const notified = (suffix = ''): string => `pg_notify('${RUN_DUE_CHANNEL}', run_id || ' ' || tenant_id${suffix})`;
 
 /**
- * A statement that inserts a run, in a form for one that can begin at once and in another one for one that can't.
+ * A statement that inserts a run, in three forms: for one that can begin at once, streamed or not, and for one that can't.
  * @param text that ends with the list of what it returns
  * @returns the form for a run
  */
 function inserting(name: string, text: string): (run: NewRun, isDue: boolean) => string {
   const later = prepared(`insert-${name}`, text);
-  const due = prepared(`insert-due-${name}`, `${text}, ${NOTIFIED})`);
-  const streamed = prepared(`insert-streamed-${name}`, `${text}, ${NOTIFIED} || ' ${STREAMED}')`);
+  const due = prepared(`insert-due-${name}`, `${text}, ${notified()}`);
+  const streamed = prepared(`insert-streamed-${name}`, `${text}, ${notified(` || ' ${STREAMED}'`)}`);
   return (run, isDue) => (!isDue ? later : run.isStreamed ? streamed : due);
 }
 

@@ -26,15 +26,16 @@ const REGISTER = `
   )
   SELECT pg_try_advisory_lock(${OWNER_LOCKS}, owner_id) AS locked FROM registered`;
 
+/** Locks of the owners with a session, in a join of `run_owners` with `pg_locks`. */
+const IS_HELD = `
+  locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND classid = ${OWNER_LOCKS} AND objid = owner_id::oid AND objsubid = 2 AND granted`;
+
 const FIND_ABSENT = `
   SELECT owner_id AS "ownerId", task_queue AS "taskQueue", process,
          server_started_at IS DISTINCT FROM pg_postmaster_start_time() AS "endedWithServer"
   FROM run_owners
-  WHERE NOT EXISTS (
-    SELECT FROM pg_locks
-    WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-      AND classid = ${OWNER_LOCKS} AND objid = owner_id::oid AND objsubid = 2 AND granted
-  )`;
+  WHERE NOT EXISTS (SELECT FROM pg_locks WHERE ${IS_HELD})`;
 
 /**
  * Ends the sessions of owners that have not looked for others for this long: these are frozen, or cut off from the server. A user may
@@ -43,9 +44,7 @@ const FIND_ABSENT = `
 const END_SILENT = `
   SELECT pg_terminate_backend(session.pid)
   FROM run_owners
-  JOIN pg_locks held ON held.locktype = 'advisory' AND held.classid = ${OWNER_LOCKS} AND held.objid = owner_id::oid
-    AND held.objsubid = 2 AND held.granted
-    AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  JOIN pg_locks held ON ${IS_HELD}
   JOIN pg_stat_activity session ON session.pid = held.pid
   WHERE session.usename = current_user AND session.state = 'idle'
     AND session.state_change < clock_timestamp() - $1 * interval '1 millisecond'`;
@@ -244,6 +243,7 @@ class Session {
 
   /** Keeps the session from being silent while `work` continues. */
   async during(work: Promise<void>): Promise<void> {
+    // A session that breaks aborts `ended`, and the next query reports why.
     const beats = setInterval(() => void this.query('SELECT').catch(() => undefined), LOOK_MS);
     try {
       await work;

@@ -7,6 +7,7 @@ const BATCH = 260;
 /** Few slots, so that the batch fills them at once. */
 const SLOTS = 8;
 const LIMIT = 300;
+const ROUNDS = 50;
 
 describe('tenants that share a worker', () => {
   let gantry: Gantry;
@@ -47,11 +48,12 @@ describe('tenants that share a worker', () => {
     expect((await batch(alice, BATCH, 600_000)).status).toBe(200);
     await waitFor('every slot to be taken', async () => (await count(alice, 'running')) >= SLOTS || undefined);
     // Each run comes as soon as the one before has ended, which may still occupy its slot.
-    for (let round = 0; round < 50; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       await bob.json('POST', '/runs/wait', { body: nap(0) });
     }
     // Begun by its workflow, which knows no tenant.
     await bob.json('POST', '/runs/wait', { body: { ...nap(0), after_seconds: 1 } });
+    expect(await count(bob, 'success')).toBe(ROUNDS + 1);
     expect(await count(alice, 'success')).toBe(0);
     expect(await count(alice, 'pending')).toBeGreaterThan(BATCH - 3 * SLOTS);
   });
