@@ -113,13 +113,13 @@ export class A2aStreamsService {
     const events = new TurnEvents(task);
     let after = -1;
     for (;;) {
-      const [page] = await this.log.readMany([{ runId: task.runId, after }]);
+      const [{ events: page, isLast }] = await this.log.readMany([{ runId: task.runId, after }]);
       const ending = page.findIndex(endsTurn);
       for (const event of ending < 0 ? page : page.slice(0, ending)) {
         events.absorb(event);
         after = event.seq;
       }
-      if (page.length === 0 || ending >= 0) return { events, after };
+      if (isLast || ending >= 0) return { events, after };
     }
   }
 

@@ -12,6 +12,13 @@ export interface EventQuery {
   after: number;
 }
 
+/** Events of a run in their order, as many as one read returns. */
+export interface EventPage {
+  events: RunEvent[];
+  /** Whether the log had no more events when they were read; false also where that is not known. */
+  isLast: boolean;
+}
+
 /** Maximum of events in one read of a run: a slow reader holds one page at a time. */
 const PAGE_EVENTS = 200;
 /** Bytes after which a page ends, since each state may have megabytes. */
@@ -24,16 +31,20 @@ const EMITTED_FACTS = 10_000;
 
 const ROW = `SELECT first_seq AS "firstSeq", seq, event, data FROM run_events`;
 
-/** Writes the events of attempts that own their runs, and resolves to these runs. */
+/**
+ * Writes the events of attempts that own their runs, and resolves to these runs. The rows of runs are looked up by their ids
+ * alone: with a condition on the status beside them, the planner prefers the index of all running runs, and reads all of them.
+ */
 const APPEND = prepared(
   'append-events',
   `WITH input AS (
     SELECT * FROM unnest($1::uuid[], $2::int[], $3::int[], $4::int[], $5::uuid[], $6::text[], $7::text[], $8::text[])
       AS input (run_id, attempt, first_seq, seq, tenant_id, event, data, fact)
+  ), locked AS MATERIALIZED (
+    SELECT run_id, attempt, status FROM runs WHERE run_id = ANY ($1) FOR SHARE
   ), held AS MATERIALIZED (
-    SELECT run_id, attempt FROM runs
+    SELECT run_id, attempt FROM locked
     WHERE (run_id, attempt) IN (SELECT run_id, attempt FROM input) AND status = 'running'
-    FOR SHARE
   ), written AS (
     INSERT INTO run_events (run_id, first_seq, seq, tenant_id, event, data, fact)
     SELECT run_id, first_seq, seq, tenant_id, event, data, fact FROM input JOIN held USING (run_id, attempt)
@@ -49,15 +60,14 @@ const APPEND = prepared(
  */
 const READ_PAGES = prepared(
   'read-events',
-  `SELECT asked.index, event."firstSeq", event.seq, event.event, event.data
+  `SELECT asked.index, event."firstSeq", event.seq, event.event, event.data, event.bytes
   FROM (
     SELECT * FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS asked (run_id, after, index) LIMIT cardinality($1)
   ) AS asked
   CROSS JOIN LATERAL (
-    SELECT first_seq AS "firstSeq", seq, event, data,
-      sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS bytes_before
+    SELECT first_seq AS "firstSeq", seq, event, data, bytes, sum(bytes) OVER (ORDER BY seq) - bytes AS bytes_before
     FROM (
-      SELECT first_seq, seq, event, data FROM run_events
+      SELECT first_seq, seq, event, data, octet_length(data) AS bytes FROM run_events
       WHERE run_events.run_id = asked.run_id AND run_events.seq > asked.after
       ORDER BY seq LIMIT ${PAGE_EVENTS}
     ) AS newest
@@ -142,25 +152,26 @@ export class EventLogRepository {
   }
 
   /** The next page of each asked run, in one query. */
-  async readMany(queries: EventQuery[]): Promise<RunEvent[][]> {
-    const rows: (EventRow & { index: string })[] = await this.database.query(READ_PAGES, [
+  async readMany(queries: EventQuery[]): Promise<EventPage[]> {
+    const rows: (EventRow & { index: string; bytes: number })[] = await this.database.query(READ_PAGES, [
       queries.map(({ runId }) => runId),
       queries.map(({ after }) => after),
     ]);
-    const pages: RunEvent[][] = queries.map(() => []);
-    for (const { index, ...row } of rows) {
-      const asked = Number(index) - 1;
-      pages[asked].push(...eventsOf(row, queries[asked].after));
+    const pages = queries.map(({ after }) => ({ after, events: [] as RunEvent[], bytes: 0 }));
+    for (const { index, bytes, ...row } of rows) {
+      const page = pages[Number(index) - 1];
+      page.events.push(...eventsOf(row, page.after));
+      page.bytes += bytes;
     }
-    return pages;
+    return pages.map(({ events, bytes }) => ({ events, isLast: events.length < PAGE_EVENTS && bytes < PAGE_BYTES }));
   }
 
   /** The events of a run so far, page by page. */
   async *readAll(runId: string): AsyncGenerator<RunEvent[]> {
     for (let after = -1; ;) {
-      const [events] = await this.readMany([{ runId, after }]);
-      if (events.length === 0) return;
-      yield events;
+      const [{ events, isLast }] = await this.readMany([{ runId, after }]);
+      if (events.length > 0) yield events;
+      if (isLast) return;
       after = events.at(-1)!.seq;
     }
   }

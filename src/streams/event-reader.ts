@@ -2,13 +2,15 @@ import { Injectable, OnModuleInit } from '@nestjs/common';
 import { BatchedCalls } from '../database/batched-calls';
 import { Notifications } from '../database/notifications';
 import { acrossTenants } from '../database/request-scope';
-import { EventLogRepository, type EventQuery } from './event-log.repository';
+import { EventLogRepository, type EventPage, type EventQuery } from './event-log.repository';
 import { END_EVENT, parseHint, RUN_EVENTS_CHANNEL, type RunEvent, type RunHint } from './run-event';
 
 /** Time that a reader waits for a hint before it queries anyway: the cost of a lost notification. */
 const POLL_MS = 1_000;
 /** Runs whose latest hints are remembered: many more than those that are created within the time that a reader needs to begin. */
 const REMEMBERED_HINTS = 10_000;
+
+const NOTHING_YET: EventPage = { events: [], isLast: true };
 
 /** A run whose log is read. */
 export interface ReadRun {
@@ -35,7 +37,7 @@ export class EventReader implements OnModuleInit {
   private readonly watchers = new Set<() => void>();
   /** Runs that hints came for, the latest last, and whether the latest was that of their end. */
   private readonly hints = new Map<string, boolean>();
-  private readonly pages: BatchedCalls<EventQuery, RunEvent[]>;
+  private readonly pages: BatchedCalls<EventQuery, EventPage>;
   private readonly ends: BatchedCalls<string, RunEvent | undefined>;
 
   constructor(
@@ -66,19 +68,22 @@ export class EventReader implements OnModuleInit {
     while (!signal.aborted) {
       // Waits for hints before the query, so that an event during it wakes the next one.
       const sleep = this.sleep(runId, signal, false);
-      const events = isEmpty ? [] : await this.pages.call({ runId, after: position });
-      isEmpty = false;
-      if (events.length > 0) {
+      try {
+        const { events, isLast } = isEmpty ? NOTHING_YET : await this.pages.call({ runId, after: position });
+        isEmpty = false;
+        const last = events.at(-1);
+        if (last) {
+          position = last.seq;
+          yield events;
+        }
+        if (last?.event === END_EVENT || (isComplete && isLast)) return;
+        if (!isLast) continue;
+        const hinted = await sleep.done;
+        // The log may have grown since its last page was read.
+        isComplete = !hinted && !signal.aborted && (await isOver());
+      } finally {
         sleep.cancel();
-        position = events.at(-1)!.seq;
-        yield events;
-        if (events.at(-1)!.event === END_EVENT) return;
-        continue;
       }
-      if (isComplete) return sleep.cancel();
-      const hinted = await sleep.done;
-      // The log may have grown by several pages since the last look: it is read on until a page is empty.
-      isComplete = !hinted && !signal.aborted && (await isOver());
     }
   }
 

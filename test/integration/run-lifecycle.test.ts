@@ -6,6 +6,8 @@ import { RunListeners } from '../../src/runs/run-listeners';
 import { RunLifecycleRepository } from '../../src/runs/run-lifecycle.repository';
 import type { RunEntity } from '../../src/runs/run.entity';
 import type { RunStatus } from '../../src/database/run-status';
+import { HOLDS_RUN } from '../../src/database/fence';
+import { TENANT_SETTING } from '../../src/database/tenant-isolation';
 import { EventLogRepository } from '../../src/streams/event-log.repository';
 import { END_EVENT, type RunEvent } from '../../src/streams/run-event';
 import { startTestApi, type TestApi } from '../support/api';
@@ -204,6 +206,53 @@ describe('a run', () => {
     });
   });
 
+  it('is found by its id, however many others are running', async () => {
+    // The planner's statistics are from an hour in which nothing ran.
+    const ended = await insertThread();
+    await pool.query(
+      `INSERT INTO runs (run_id, tenant_id, thread_id, assistant_id, graph_id, status, attempt, kwargs, multitask_strategy)
+       SELECT gen_random_uuid(), $1, $2, $2, 'graph', 'success', 1, '{}', 'enqueue' FROM generate_series(1, 2000)`,
+      [api.config.auth.defaultTenantId, ended],
+    );
+    await pool.query('ANALYZE runs');
+    for (let others = 0; others < 50; others += 1) await insertRun(await insertThread(), 'running', 1);
+    const run = await owned(await insertRun(await insertThread()));
+    const client = await pool.connect();
+    const rowsRead = async (work: () => Promise<unknown>): Promise<number> => {
+      await client.query('BEGIN');
+      await client.query(`SELECT set_config($1, $2, true)`, [TENANT_SETTING, run.tenantId]);
+      await work();
+      const { rows } = await client.query<{ read: number }>(
+        `SELECT (seq_tup_read + idx_tup_fetch)::int AS read FROM pg_stat_xact_user_tables WHERE relname = 'runs'`,
+      );
+      await client.query('COMMIT');
+      return rows[0].read;
+    };
+    const checkFence = async (): Promise<void> => {
+      const { rows } = await client.query(HOLDS_RUN, [run.runId, run.attempt]);
+      expect(rows).toHaveLength(1);
+    };
+    const query = async (statement: string, values: unknown[]): Promise<unknown[]> =>
+      (await client.query(statement, values)).rows;
+    const append = async (): Promise<void> => {
+      const event = {
+        tenantId: run.tenantId,
+        runId: run.runId,
+        attempt: run.attempt,
+        seq: 0,
+        event: 'custom',
+        data: '1',
+      };
+      expect(await new EventLogRepository({ query } as DataSource).appendEvents([event])).toEqual(new Set([run.runId]));
+    };
+    try {
+      expect(await rowsRead(checkFence)).toBeLessThan(10);
+      expect(await rowsRead(append)).toBeLessThan(10);
+    } finally {
+      client.release();
+    }
+  });
+
   describe('ends', () => {
     it('with its last events before the end, numbered in sequence', async () => {
       const threadId = await insertThread();
@@ -259,9 +308,11 @@ describe('a run', () => {
       expect(await log.lastOf(runId, ['custom', 'updates'])).toMatchObject({ event: 'custom', data: '2' });
       expect((await pool.query('SELECT FROM run_events WHERE run_id = $1', [runId])).rowCount).toBeLessThan(20);
       for (const after of all.keys()) {
-        const [page] = await log.readMany([{ runId, after }]);
-        expect(page).toEqual(all.slice(after + 1, after + 1 + page.length));
-        expect(page.length > 0).toBe(after + 1 < all.length);
+        const [{ events, isLast }] = await log.readMany([{ runId, after }]);
+        expect(events).toEqual(all.slice(after + 1, after + 1 + events.length));
+        expect(events.length > 0).toBe(after + 1 < all.length);
+        if (after + 1 + events.length < all.length) expect(isLast).toBe(false);
+        if (events.length < 200) expect(isLast).toBe(after + 1 + events.length === all.length);
       }
       const pages: RunEvent[][] = [];
       for await (const page of log.readAll(runId)) pages.push(page);

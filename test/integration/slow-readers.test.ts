@@ -8,7 +8,9 @@ import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { OpenStreams } from '../../src/http/open-streams';
+import { EventLogRepository } from '../../src/streams/event-log.repository';
 import { EventReader } from '../../src/streams/event-reader';
+import { RUN_EVENTS_CHANNEL } from '../../src/streams/run-event';
 import { startTestApi, type TestApi } from '../support/api';
 import { type Gantry, startGantry, TEST_GRAPHS } from '../support/gantry';
 import { SseReader } from '../support/sse';
@@ -232,5 +234,34 @@ describe('slow readers', () => {
       numbers.push(...page.map(({ seq }) => seq));
     expect(numbers).toEqual(Array.from({ length: events }, (_, seq) => seq));
     expect(logReaders()).toBe(0);
+  });
+
+  it('query the log once for each notification', async () => {
+    const runId = uuidv7();
+    const events = 40;
+    const reads = jest.spyOn(api.app.get(EventLogRepository, { strict: false }), 'readMany');
+    const write = (seq: number): Promise<unknown> =>
+      api.app.get<DataSource>(getDataSourceToken()).query(
+        `WITH written AS (
+           INSERT INTO run_events (run_id, tenant_id, event, data, seq) VALUES ($1, $2, 'custom', '{}', $3)
+         )
+         SELECT pg_notify('${RUN_EVENTS_CHANNEL}', $1::uuid::text)`,
+        [runId, api.config.auth.defaultTenantId, seq],
+      );
+    const reader = api.app.get(EventReader, { strict: false });
+    const left = new AbortController();
+    let next = 0;
+    await write(next);
+    for await (const page of reader.followRun({ runId, isOver: () => Promise.resolve(false) }, -1, left.signal)) {
+      expect(page.map(({ seq }) => seq)).toEqual([next]);
+      next += 1;
+      if (next === events) break;
+      // After the reader has begun to wait: a notification during its query means another one.
+      setImmediate(() => void write(next));
+    }
+    // On a busy machine, it may query without a notification.
+    expect(reads.mock.calls.length).toBeLessThan(1.5 * events);
+    expect(logReaders()).toBe(0);
+    reads.mockRestore();
   });
 });
