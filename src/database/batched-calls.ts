@@ -4,10 +4,10 @@ interface Request<Query, Answer> {
   reject: (error: unknown) => void;
 }
 
-/** Makes one call at a time: requests during a call share the next one. */
+/** Makes one call at a time: requests of the same moment share a call, and requests during a call share the next one. */
 export class BatchedCalls<Query, Answer> {
   private requests: Request<Query, Answer>[] = [];
-  private calling = false;
+  private isCalling = false;
 
   /** @param callMany answers in the order of the queries; a promise among the answers fails for its own caller alone */
   constructor(private readonly callMany: (queries: Query[]) => Promise<(Answer | Promise<Answer>)[]>) {}
@@ -15,12 +15,14 @@ export class BatchedCalls<Query, Answer> {
   call(query: Query): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.requests.push({ query, resolve, reject });
-      if (!this.calling) void this.callAll();
+      if (this.isCalling) return;
+      this.isCalling = true;
+      // After the continuations that are queued already: one notification wakes many readers, and each of them asks.
+      process.nextTick(() => void this.callAll());
     });
   }
 
   private async callAll(): Promise<void> {
-    this.calling = true;
     while (this.requests.length > 0) {
       const requests = this.requests;
       this.requests = [];
@@ -31,6 +33,6 @@ export class BatchedCalls<Query, Answer> {
         for (const request of requests) request.reject(error);
       }
     }
-    this.calling = false;
+    this.isCalling = false;
   }
 }
