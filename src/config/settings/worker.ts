@@ -10,7 +10,7 @@ export const workerVariables = {
     .pipe(z.array(z.enum(WORKER_QUEUES)))
     .transform((queues) => (queues.length > 0 ? queues : [...WORKER_QUEUES]))
     .describe('the kinds of work that a worker does ([scaling](#scaling))'),
-  GANTRY_RUNS_PER_WORKER: positiveInt.default(200).describe('runs that a worker executes at once'),
+  GANTRY_RUNS_PER_WORKER: positiveInt.default(400).describe('runs that a worker executes at once'),
   GANTRY_WORKER_HOST: z
     .string()
     .min(1)
