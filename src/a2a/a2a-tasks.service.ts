@@ -25,6 +25,11 @@ const CONTEXT_NAMESPACE = '0b3f6a52-5f0c-4a57-9d0e-2f4f6f1f7c11';
 /** Parts of the HTTP request for the run that a message creates. */
 export type RunOptions = Omit<RunOrigin, 'tenantId'>;
 
+interface TurnOptions extends RunOptions {
+  /** Whether the request reads the run's events as they come. */
+  isStreamed: boolean;
+}
+
 /** Parts of a task that the caller requests. */
 export interface TaskOptions {
   /** Messages at the most; undefined for all. */
@@ -58,7 +63,7 @@ export class A2aTasksService {
     agent: Agent,
     { message, configuration }: SendMessageRequest,
     version: string,
-    { idempotency, headers }: RunOptions,
+    { idempotency, headers, isStreamed }: TurnOptions,
   ): Promise<TaskRow> {
     if (!message) throw a2aErrors.noInput();
     const outputModes = configuration?.acceptedOutputModes ?? [];
@@ -68,7 +73,7 @@ export class A2aTasksService {
     const register = async (manager: EntityManager, taskId: string): Promise<void> => {
       if (push) await this.push.putConfig(agent.tenantId, taskId, push, version, manager);
     };
-    const turn = { agent, message, outputModes, register, idempotency, headers };
+    const turn = { agent, message, outputModes, register, idempotency, headers, isStreamed };
     return message.taskId ? this.resumeTask(turn) : this.beginTask(turn);
   }
 
@@ -126,7 +131,7 @@ export class A2aTasksService {
     });
   }
 
-  private async beginTask({ agent, message, outputModes, register, idempotency, headers }: Turn): Promise<TaskRow> {
+  private async beginTask({ agent, message, outputModes, register, ...options }: Turn): Promise<TaskRow> {
     const { tenantId } = agent;
     const contextId = message.contextId === '' ? uuidv7() : message.contextId;
     const threadId = isUuid(contextId)
@@ -143,7 +148,7 @@ export class A2aTasksService {
     };
     const body = runBody(agent, { input, metadata: { [CONTEXT_KEY]: contextId } });
     const run = await this.creation
-      .createRun({ tenantId, threadId, body, idempotency, headers, alongside })
+      .createRun({ tenantId, threadId, body, alongside, ...options })
       .catch((error: unknown) => {
         if (error instanceof ApiError && error.code === 'thread_not_found') throw a2aErrors.contextRefused();
         throw error;
@@ -152,7 +157,7 @@ export class A2aTasksService {
     return this.rowOf(agent, run);
   }
 
-  private async resumeTask({ agent, message, outputModes, register, idempotency, headers }: Turn): Promise<TaskRow> {
+  private async resumeTask({ agent, message, outputModes, register, ...options }: Turn): Promise<TaskRow> {
     const { tenantId } = agent;
     const task = await this.getTask(agent, message.taskId);
     const { taskId, contextId, threadId } = task;
@@ -169,7 +174,7 @@ export class A2aTasksService {
     };
     const metadata = { [TASK_KEY]: taskId, [CONTEXT_KEY]: contextId };
     const body = runBody(agent, { ...(answer ? { command: answer } : { input: null }), metadata });
-    const request = { tenantId, threadId, body, idempotency, headers, alongside };
+    const request = { tenantId, threadId, body, alongside, ...options };
     return this.rowOf(agent, await this.creation.createRun(request));
   }
 
@@ -210,7 +215,7 @@ export class A2aTasksService {
   }
 }
 
-interface Turn extends RunOptions {
+interface Turn extends TurnOptions {
   agent: Agent;
   message: Message;
   outputModes: string[];

@@ -73,7 +73,7 @@ export class AssistantAgent implements A2ARequestHandler {
   sendMessage(request: SendMessageRequest): Promise<Message | Task> {
     return this.guarded(async () => {
       const { configuration } = request;
-      const sent = await this.send(request);
+      const sent = await this.send(request, false);
       if (configuration?.returnImmediately) return this.render(sent, configuration.historyLength);
       const task = await this.settled(sent, this.call.signal);
       return this.replyTo(request, task) ?? this.render(task, configuration?.historyLength);
@@ -82,7 +82,7 @@ export class AssistantAgent implements A2ARequestHandler {
 
   async *sendMessageStream(request: SendMessageRequest): AsyncGenerator<StreamResponse, void, undefined> {
     const historyLength = request.configuration?.historyLength;
-    const sent = await this.guarded(() => this.send(request));
+    const sent = await this.guarded(() => this.send(request, true));
     const reply = this.mayReply(request) ? await this.guarded(() => this.quickReply(request, sent)) : undefined;
     if (reply) yield { payload: { $case: 'message', value: reply } };
     else yield* this.follow(sent, historyLength, false);
@@ -172,8 +172,8 @@ export class AssistantAgent implements A2ARequestHandler {
     });
   }
 
-  private send(request: SendMessageRequest): Promise<TaskRow> {
-    return this.services.tasks.sendMessage(this.agent, request, this.call.version, this.call);
+  private send(request: SendMessageRequest, isStreamed: boolean): Promise<TaskRow> {
+    return this.services.tasks.sendMessage(this.agent, request, this.call.version, { ...this.call, isStreamed });
   }
 
   /** A client that names a task expects the task. */

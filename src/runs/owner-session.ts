@@ -9,6 +9,8 @@ import { hasEnded, identityOf } from './process-identity';
  */
 const OWNER_LOCKS = 4_201_978;
 const LOOK_MS = 300;
+/** Looks for absent owners between two for silent ones, whose query takes Postgres longer. */
+const LOOKS_PER_SILENCE = 4;
 const RECONNECT_MS = 100;
 /** Time after which a connection without any answer counts as lost. */
 const SILENCE_MS = 10_000;
@@ -144,8 +146,8 @@ export class OwnerSession {
     const absences = new Map<number, Absence>();
     // What ended this owner's session before this one may have ended theirs.
     let isOutagePossible = isAfterOutage;
-    while (!session.ended.aborted) {
-      await session.query(END_SILENT, [this.options.silenceMs]);
+    for (let looks = 0; !session.ended.aborted; looks += 1) {
+      if (looks % LOOKS_PER_SILENCE === 0) await session.query(END_SILENT, [this.options.silenceMs]);
       await this.look(session, absences, isOutagePossible);
       isOutagePossible = false;
       await session.pause(LOOK_MS);

@@ -2,6 +2,7 @@ import { getDataSourceToken } from '@nestjs/typeorm';
 import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
 import { type DueRun, parseDue, RUN_DUE_CHANNEL } from '../../src/streams/run-event';
+import { AgentCaller, toMessage } from '../support/a2a';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
 import { registerNamespace } from '../support/temporal';
@@ -63,6 +64,8 @@ describe('the insert of a run', () => {
     try {
       await listener.query(`LISTEN ${RUN_DUE_CHANNEL}`);
       const run = { assistant_id: 'three', input: { step_ms: 1 } };
+      const agent = new AgentCaller(api.url, 'three');
+      const parts = [{ data: { step_ms: 1 } }];
       /** Starts a run and stops reading its stream. */
       const stream = async (path: string): Promise<string> => {
         const { headers } = await request(path, run, stopReading.signal);
@@ -74,7 +77,13 @@ describe('the insert of a run', () => {
         { runId: await stream('/runs/stream'), isStreamed: true },
         { runId: (await post(`/threads/${background.thread_id}/runs`, run)).run_id, isStreamed: false },
         { runId: await stream(`/threads/${streamed.thread_id}/runs/stream`), isStreamed: true },
+        { runId: (await agent.send(parts, {}, { returnImmediately: true })).id, isStreamed: false },
       ];
+      const answers = await agent.stream('SendStreamingMessage', toMessage(parts));
+      for await (const { task } of answers) {
+        created.push({ runId: task?.id ?? 'unknown', isStreamed: true });
+        break;
+      }
       // Neither a run that is due later nor one whose thread is busy.
       await post('/runs', { ...run, after_seconds: 3_600 });
       await post(`/threads/${background.thread_id}/runs`, run);
