@@ -24,19 +24,63 @@ export interface ReadRun {
   isOver: () => Promise<boolean>;
 }
 
-interface Sleeper {
-  /** Whether the reader only waits for the end of the log. */
-  forEnd: boolean;
-  wake: () => void;
+/** The hints of a run, for one reader of its log. */
+class Hints {
+  private isHinted = false;
+  private isStopped = false;
+  private settle: ((hinted: boolean) => void) | undefined;
+  /** One for all waits: a reader waits once for each token of a model. */
+  private readonly timer = setTimeout(() => this.answer(false), POLL_MS);
+
+  /**
+   * @param forEnd whether the reader only waits for the end of the log
+   * @param onStop called once
+   */
+  constructor(
+    readonly forEnd: boolean,
+    private readonly onStop: () => void,
+  ) {}
+
+  hint(): void {
+    this.isHinted = true;
+    this.answer(true);
+  }
+
+  /** Forgets the hints so far: the events that they announce are in the log, which the reader queries now. */
+  forget(): void {
+    this.isHinted = false;
+  }
+
+  /** Resolves to true at the first hint since `forget`, and to false where none comes within POLL_MS or before `stop`. */
+  next(): Promise<boolean> {
+    if (this.isHinted || this.isStopped) return Promise.resolve(this.isHinted);
+    this.timer.refresh();
+    return new Promise((resolve) => {
+      this.settle = resolve;
+    });
+  }
+
+  stop(): void {
+    if (this.isStopped) return;
+    this.isStopped = true;
+    clearTimeout(this.timer);
+    this.answer(false);
+    this.onStop();
+  }
+
+  private answer(hinted: boolean): void {
+    this.settle?.(hinted);
+    this.settle = undefined;
+  }
 }
 
 /** Reads the logs of runs as they grow, for any number of readers of any run, with one query for all who wait. */
 @Injectable()
 export class EventReader implements OnModuleInit {
-  private readonly sleepers = new Map<string, Set<Sleeper>>();
+  private readonly readers = new Map<string, Set<Hints>>();
   private readonly watchers = new Set<() => void>();
   /** Runs that hints came for, the latest last, and whether the latest was that of their end. */
-  private readonly hints = new Map<string, boolean>();
+  private readonly remembered = new Map<string, boolean>();
   private readonly pages: BatchedCalls<EventQuery, EventPage>;
   private readonly ends: BatchedCalls<string, RunEvent | undefined>;
 
@@ -62,13 +106,14 @@ export class EventReader implements OnModuleInit {
    */
   async *followRun(run: ReadRun, after: number, signal: AbortSignal): AsyncGenerator<RunEvent[]> {
     const { runId, isOver } = run;
+    const hints = this.listen(runId, signal, false);
     let position = after;
     let isComplete = false;
-    let isEmpty = run.wasPending === true && !this.hints.has(runId);
-    while (!signal.aborted) {
-      // Waits for hints before the query, so that an event during it wakes the next one.
-      const sleep = this.sleep(runId, signal, false);
-      try {
+    let isEmpty = run.wasPending === true && !this.remembered.has(runId);
+    try {
+      while (!signal.aborted) {
+        // Before the query, so that a hint during it means another one.
+        hints.forget();
         const { events, isLast } = isEmpty ? NOTHING_YET : await this.pages.call({ runId, after: position });
         isEmpty = false;
         const last = events.at(-1);
@@ -78,12 +123,12 @@ export class EventReader implements OnModuleInit {
         }
         if (last?.event === END_EVENT || (isComplete && isLast)) return;
         if (!isLast) continue;
-        const hinted = await sleep.done;
+        const hinted = await hints.next();
         // The log may have grown since its last page was read.
         isComplete = !hinted && !signal.aborted && (await isOver());
-      } finally {
-        sleep.cancel();
       }
+    } finally {
+      hints.stop();
     }
   }
 
@@ -93,19 +138,21 @@ export class EventReader implements OnModuleInit {
    */
   async readEnd(run: ReadRun, signal: AbortSignal): Promise<RunEvent | undefined> {
     const { runId, isOver } = run;
-    let isOpen = run.wasPending === true && this.hints.get(runId) !== true;
-    while (!signal.aborted) {
-      const sleep = this.sleep(runId, signal, true);
-      const end = isOpen ? undefined : await this.ends.call(runId);
-      isOpen = false;
-      if (end) {
-        sleep.cancel();
-        return end;
+    const hints = this.listen(runId, signal, true);
+    let isOpen = run.wasPending === true && this.remembered.get(runId) !== true;
+    try {
+      while (!signal.aborted) {
+        hints.forget();
+        const end = isOpen ? undefined : await this.ends.call(runId);
+        isOpen = false;
+        if (end) return end;
+        const hinted = await hints.next();
+        if (!hinted && !signal.aborted && (await isOver())) return await this.ends.call(runId);
       }
-      const hinted = await sleep.done;
-      if (!hinted && !signal.aborted && (await isOver())) return this.ends.call(runId);
+      return undefined;
+    } finally {
+      hints.stop();
     }
-    return undefined;
   }
 
   /** Calls `watcher` whenever any run has new events, until the returned function is called. A hint may be lost. */
@@ -114,39 +161,31 @@ export class EventReader implements OnModuleInit {
     return () => this.watchers.delete(watcher);
   }
 
-  private sleep(runId: string, signal: AbortSignal, forEnd: boolean): { done: Promise<boolean>; cancel: () => void } {
-    let cancel!: () => void;
-    const done = new Promise<boolean>((resolve) => {
-      const settle = (hinted: boolean): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', give);
-        const sleepers = this.sleepers.get(runId);
-        sleepers?.delete(sleeper);
-        if (sleepers?.size === 0) this.sleepers.delete(runId);
-        resolve(hinted);
-      };
-      const sleeper: Sleeper = { forEnd, wake: () => settle(true) };
-      const give = (): void => settle(false);
-      const timer = setTimeout(give, POLL_MS);
-      signal.addEventListener('abort', give);
-      const sleepers = this.sleepers.get(runId);
-      if (sleepers) sleepers.add(sleeper);
-      else this.sleepers.set(runId, new Set([sleeper]));
-      cancel = give;
+  /** The hints of a run from now on, until `stop` is called or `signal` comes. */
+  private listen(runId: string, signal: AbortSignal, forEnd: boolean): Hints {
+    const readers = this.readers.get(runId) ?? new Set<Hints>();
+    const stop = (): void => hints.stop();
+    const hints = new Hints(forEnd, () => {
+      signal.removeEventListener('abort', stop);
+      readers.delete(hints);
+      if (readers.size === 0) this.readers.delete(runId);
     });
-    return { done, cancel };
+    this.readers.set(runId, readers.add(hints));
+    // A reader whose client takes no more events doesn't return before it is asked for some.
+    signal.addEventListener('abort', stop);
+    return hints;
   }
 
   private wake({ runId, isEnd }: RunHint): void {
     this.remember(runId, isEnd);
-    for (const sleeper of [...(this.sleepers.get(runId) ?? [])]) if (isEnd || !sleeper.forEnd) sleeper.wake();
+    for (const hints of this.readers.get(runId) ?? []) if (isEnd || !hints.forEnd) hints.hint();
   }
 
   private remember(runId: string, isEnd: boolean): void {
-    this.hints.delete(runId);
-    this.hints.set(runId, isEnd);
-    if (this.hints.size <= REMEMBERED_HINTS) return;
-    const [oldest] = this.hints.keys();
-    this.hints.delete(oldest);
+    this.remembered.delete(runId);
+    this.remembered.set(runId, isEnd);
+    if (this.remembered.size <= REMEMBERED_HINTS) return;
+    const [oldest] = this.remembered.keys();
+    this.remembered.delete(oldest);
   }
 }

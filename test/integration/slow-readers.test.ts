@@ -161,10 +161,10 @@ describe('slow readers', () => {
   /** Readers of the logs of runs and threads. */
   const logReaders = (): number => {
     const reader = api.app.get(EventReader, { strict: false }) as unknown as Record<
-      'sleepers' | 'watchers',
+      'readers' | 'watchers',
       Set<unknown>
     >;
-    return reader.sleepers.size + reader.watchers.size;
+    return reader.readers.size + reader.watchers.size;
   };
 
   async function prepareFlood(): Promise<Flood> {
