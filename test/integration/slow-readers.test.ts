@@ -191,7 +191,10 @@ describe('slow readers', () => {
       expect(await fast.rest()).toEqual(ALL);
 
       await waitFor('the server to wait for the slow ones', () => waitedFor() === SLOW_READERS);
-      expect(heldBytes() - before).toBeLessThan((SLOW_READERS * EVENTS * EVENT_BYTES) / 2);
+      // Buffers that are in use no more are counted until they have been swept, which takes longer on a busy machine.
+      await waitFor('no more memory than for a few pages', () => {
+        return heldBytes() - before < (SLOW_READERS * EVENTS * EVENT_BYTES) / 2;
+      });
 
       for (const reader of [first, ...others]) reader.speak();
       expect(await first.rest()).toEqual(ALL);
