@@ -1,4 +1,5 @@
-import { Annotation, END, Send, START, StateGraph } from '@langchain/langgraph';
+import type { RunnableConfig } from '@langchain/core/runnables';
+import { Annotation, END, interrupt, Send, START, StateGraph } from '@langchain/langgraph';
 import { Pool } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { checkpointKey } from '../../src/database/checkpoint-key';
@@ -52,7 +53,12 @@ describe('the checkpoints of a run', () => {
   }
 
   async function insertRun(threadId: string, runId: string): Promise<void> {
-    await pool.query(`INSERT INTO threads (thread_id, tenant_id) VALUES ($1, $2)`, [threadId, TENANT]);
+    await pool.query(`INSERT INTO threads (thread_id, tenant_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, [
+      threadId,
+      TENANT,
+    ]);
+    // The run before it on the thread has ended.
+    await pool.query(`UPDATE runs SET status = 'success' WHERE thread_id = $1`, [threadId]);
     await pool.query(
       `INSERT INTO runs (run_id, tenant_id, thread_id, assistant_id, graph_id, status, attempt, kwargs, multitask_strategy)
        VALUES ($1, $2, $3, $1, 'graph', 'running', 1, '{}', 'enqueue')`,
@@ -61,7 +67,13 @@ describe('the checkpoints of a run', () => {
   }
 
   /** Runs a graph that is made for its thread, and resolves to what it emitted and how it ended. */
-  async function run(threadId: string, graph: unknown, input: unknown = {}, streamMode: StreamMode = 'values') {
+  async function run(
+    threadId: string,
+    graph: unknown,
+    input: unknown = {},
+    streamMode: StreamMode = 'values',
+    temporary = false,
+  ) {
     const runId = uuidv7();
     await insertRun(threadId, runId);
     const events: RunEventMessage[] = [];
@@ -75,7 +87,7 @@ describe('the checkpoints of a run', () => {
         ...{ headers: {}, handedBack: false, emitted: { updates: {}, facts: [] }, onUnknown: 'retry' as never },
         kwargs: {
           ...{ input, stream_mode: [streamMode], stream_subgraphs: false, stream_resumable: false },
-          ...{ durability: 'async', temporary: false },
+          ...{ durability: 'async', temporary },
         },
       },
       { signal: new AbortController().signal, isHandingBack: () => false, onNode: () => undefined },
@@ -259,6 +271,111 @@ describe('the checkpoints of a run', () => {
       [1, 1],
       [2, 0],
     ]);
+  });
+
+  describe('are read from the database', () => {
+    let reads: jest.SpyInstance;
+
+    beforeEach(() => (reads = jest.spyOn(TenantConnections.prototype, 'query')));
+    afterEach(() => reads.mockRestore());
+
+    /** Number of checkpoints that runs have read since the last call. */
+    function countReads(): number {
+      const statements = reads.mock.calls.map(([statement]) => String(statement));
+      reads.mockClear();
+      return statements.filter((statement) => statement.includes('pending_writes')).length;
+    }
+
+    const KEEPS = Annotation.Root({ ...State.spec, name: Annotation<string>, large: Annotation<string> });
+    /** Changes `done` alone, unless the input has more. */
+    const changing = new StateGraph(KEEPS)
+      .addNode('work', ({ done }) => ({ done: [`${done.length}`] }))
+      .addEdge(START, 'work')
+      .addEdge('work', END)
+      .compile();
+
+    /** The state as the database has it. */
+    async function stored(threadId: string): Promise<unknown> {
+      const saver = new CheckpointSaver(pool, TENANT);
+      const tuple = await saver.getTuple({ configurable: { thread_id: threadId } });
+      const { done, name, large } = tuple!.checkpoint.channel_values;
+      countReads();
+      return { done, name, large };
+    }
+
+    it('once for a run that writes all of its state, and not at all on a temporary thread', async () => {
+      const kept = uuidv7();
+      const first = await run(kept, changing, { name: 'one' });
+      expect(countReads()).toBe(1);
+      expect(first.outcome.state?.values).toBe(JSON.stringify({ done: ['0'], name: 'one' }));
+      expect(await stored(kept)).toEqual({ done: ['0'], name: 'one' });
+
+      const temporary = await run(uuidv7(), changing, { name: 'two' }, 'values', true);
+      expect(countReads()).toBe(0);
+      expect(temporary.outcome.state?.values).toBe(JSON.stringify({ done: ['0'], name: 'two' }));
+    });
+
+    it('again at the end of a run that keeps a value of an earlier one, or writes a large one', async () => {
+      const threadId = uuidv7();
+      await run(threadId, changing, { name: 'one' });
+      countReads();
+      const second = await run(threadId, changing, {});
+      expect(countReads()).toBe(2);
+      expect(second.outcome.state?.values).toBe(JSON.stringify({ done: ['0', '1'], name: 'one' }));
+      const large = 'l'.repeat(100_000);
+      const third = await run(threadId, changing, { name: 'three', large });
+      expect(countReads()).toBe(2);
+      expect(third.outcome.state?.values).toBe(JSON.stringify({ done: ['0', '1', '2'], name: 'three', large }));
+      expect(await stored(threadId)).toEqual({ done: ['0', '1', '2'], name: 'three', large });
+    });
+
+    it('where tasks have written to the newest one: at an interrupt and an error', async () => {
+      const asking = new StateGraph(State)
+        .addNode('ask', () => ({ done: [interrupt<string, string>('what?')] }))
+        .addNode('beside', () => ({ done: ['beside'] }))
+        .addEdge(START, 'ask')
+        .addEdge(START, 'beside')
+        .compile();
+      const asked = await run(uuidv7(), asking, {}, 'values', true);
+      expect(countReads()).toBe(1);
+      expect(asked.outcome.state?.next).toEqual(['ask']);
+      expect(asked.outcome.state?.interrupts).toContain('what?');
+      expect(asked.outcome.state?.values).toBe(JSON.stringify({ done: ['beside'] }));
+
+      const failing = plain(() => Promise.reject(new Error('no work')));
+      const failed = await run(uuidv7(), failing, { done: ['asked'] }, 'values', true);
+      expect(countReads()).toBe(1);
+      expect(failed.outcome).toMatchObject({
+        status: 'error',
+        state: { next: ['work'], values: '{"done":["asked"]}' },
+      });
+    });
+
+    it('by a node that reads another thread or an earlier checkpoint, and not by one that reads its own state', async () => {
+      const other = uuidv7();
+      await run(other, changing, { name: 'other' });
+      countReads();
+      const seen: unknown[] = [];
+      const reading = new StateGraph(State)
+        .addNode('read', async (_, { configurable }: RunnableConfig) => {
+          const saver = configurable!.__pregel_checkpointer as CheckpointSaver;
+          for (const thread_id of [configurable!.thread_id as string, other]) {
+            const tuple = await saver.getTuple({ configurable: { thread_id } });
+            const before = tuple!.parentConfig && (await saver.getTuple(tuple!.parentConfig));
+            seen.push([tuple!.metadata?.step, tuple!.checkpoint.channel_values.done, before?.metadata?.step]);
+          }
+          return { done: ['read'] };
+        })
+        .addEdge(START, 'read')
+        .compile();
+      await run(uuidv7(), reading, { done: ['asked'] }, 'values', true);
+      // The parent of the own one, the other thread's, and its parent.
+      expect(countReads()).toBe(3);
+      expect(seen).toEqual([
+        [0, ['asked'], -1],
+        [1, ['0'], 0],
+      ]);
+    });
   });
 
   it('do not hold up the result of a task whose step continues', async () => {

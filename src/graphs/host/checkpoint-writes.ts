@@ -14,6 +14,19 @@ export type WriteRow = [
   blob: Buffer,
 ];
 
+/** The value of a channel in a version; null for a channel without one. */
+export type BlobRow = [ns: string, channel: string, version: string, type: string, blob: Buffer | null];
+
+/** A checkpoint, without its values; two of its columns are JSON text. */
+export type CheckpointRow = [ns: string, id: string, parent: string | null, checkpoint: string, metadata: string];
+
+/** Rows of one thread. */
+export interface Rows {
+  blobs: BlobRow[];
+  writes: WriteRow[];
+  checkpoints: CheckpointRow[];
+}
+
 /**
  * The order in which a step applied its writes, that of `writesSortKey` in LangGraph's checkpoint library: by code points,
  * whatever the collation of the database is.

@@ -14,7 +14,8 @@ import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 import { type Fence, FencedError, HOLDS_RUN } from '../../database/fence';
 import { CheckpointSaver } from './checkpoint-saver';
 import type { Connections } from './tenant-connections';
-import { columns, insertWrites, replacesKnown, writeParameters, type WriteRow } from './checkpoint-writes';
+import { columns, insertWrites, replacesKnown, type Rows, writeParameters } from './checkpoint-writes';
+import { NewestCheckpoint } from './newest-checkpoint';
 
 /** Thrown after a written checkpoint, to stop a graph there: another worker runs the next step. */
 export class HandedBack extends Error {
@@ -30,6 +31,21 @@ export interface HandBack {
   isWanted: () => boolean;
   /** Resolves when every event of the steps so far has been read: stopping the graph drops what is still queued. */
   untilRead: () => Promise<void>;
+}
+
+/** The attempt at a run that a saver stores checkpoints for. */
+export interface RunOfSaver {
+  tenantId: string;
+  fence: Fence;
+  threadId: string;
+  /** Whether the thread had no checkpoint before the run. */
+  threadIsNew: boolean;
+  /** Metadata of every checkpoint of the run: its creator, and the user's own metadata. */
+  metadata: Record<string, unknown>;
+  /** Asked after each checkpoint. */
+  handBack: HandBack;
+  /** The graph's. */
+  graphFile: string | undefined;
 }
 
 const schema = `"${CHECKPOINT_SCHEMA}"`;
@@ -61,16 +77,6 @@ const writing = (replacing: boolean): string => `
 const WRITE = prepared('write-checkpoints', writing(false));
 const OVERWRITE = prepared('overwrite-checkpoints', writing(true));
 
-type BlobRow = [ns: string, channel: string, version: string, type: string, blob: Buffer | null];
-type CheckpointRow = [ns: string, id: string, parent: string | null, checkpoint: string, metadata: string];
-
-/** Rows of one thread. */
-interface Rows {
-  blobs: BlobRow[];
-  writes: WriteRow[];
-  checkpoints: CheckpointRow[];
-}
-
 /** Rows that go with the next checkpoint. */
 interface Deferred {
   threadId: string;
@@ -94,17 +100,18 @@ export class RunCheckpointSaver extends CheckpointSaver {
   /** Error of deferred rows, whose writing no caller may have awaited: it fails every later write. */
   private failure: Error | undefined;
 
+  private readonly newest: NewestCheckpoint;
+  private readonly fence: Fence;
+  private readonly handBack: HandBack;
+
   constructor(
     connections: Connections,
-    tenantId: string,
-    private readonly fence: Fence,
-    /** Metadata of every checkpoint of the run: its creator, and the user's own metadata. */
-    private readonly runMetadata: Record<string, unknown>,
-    /** Called after each checkpoint. */
-    private readonly handBack: HandBack,
-    graphFile?: string,
+    private readonly run: RunOfSaver,
   ) {
-    super(connections, tenantId, graphFile);
+    super(connections, run.tenantId, run.graphFile);
+    this.fence = run.fence;
+    this.handBack = run.handBack;
+    this.newest = new NewestCheckpoint(run.threadIsNew);
   }
 
   /**
@@ -124,6 +131,12 @@ export class RunCheckpointSaver extends CheckpointSaver {
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     await this.writeDeferred();
+    const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, unknown>;
+    if (thread_id === this.run.threadId && checkpoint_ns === '' && !checkpoint_id) {
+      const known = this.newest.find();
+      if (known === null) return undefined;
+      if (known) return this.tupleOf(this.run.threadId, known);
+    }
     return super.getTuple(config);
   }
 
@@ -241,6 +254,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
       ),
     ]);
     if (rowCount === 0) throw new FencedError(this.fence);
+    if (threadId === this.run.threadId) this.newest.add({ blobs, writes, checkpoints });
   }
 
   private async rowsOfCheckpoint(
@@ -250,7 +264,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
     newVersions: ChannelVersions,
   ): Promise<Rows> {
     const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
-    const serializedMetadata = this.metadataColumn({ ...this.runMetadata, ...metadata });
+    const serializedMetadata = this.metadataColumn({ ...this.run.metadata, ...metadata });
     const blobs = await this.blobRows(thread_id, checkpoint_ns, checkpoint.channel_values, newVersions);
     // The names of nodes and channels are in it.
     const serialized = storableJson(JSON.stringify(this.checkpointColumn(checkpoint)));

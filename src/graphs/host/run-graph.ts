@@ -52,14 +52,16 @@ export async function* runGraph(
   const { kwargs } = request;
   const progress = new StreamProgress();
   const fence: Fence = { runId: request.runId, attempt: request.attempt };
-  const saver = new RunCheckpointSaver(
-    context.connectionsOf(request),
-    request.tenantId,
+  const saver = new RunCheckpointSaver(context.connectionsOf(request), {
+    tenantId: request.tenantId,
     fence,
-    checkpointMetadata(request),
-    { isWanted: isHandingBack, untilRead: () => progress.untilRead() },
-    context.graphs.source(request.graphId)?.file,
-  );
+    threadId: request.threadId,
+    // A temporary thread has no other run.
+    threadIsNew: kwargs.temporary && request.attempt === 1,
+    metadata: checkpointMetadata(request),
+    handBack: { isWanted: isHandingBack, untilRead: () => progress.untilRead() },
+    graphFile: context.graphs.source(request.graphId)?.file,
+  });
   const store = new RunStore(context.storeOf(request), request.tenantId as TenantId, fence);
   const config = runConfig(context, request, saver, store, signal);
   let failure: GraphOutcome | undefined;

@@ -1,16 +1,33 @@
 /**
  * @library @langchain/langgraph-checkpoint-postgres 1.0.5
  * @patch Replaces the private `SQL_STATEMENTS.SELECT_SQL`, and calls and overrides the protected `_dump…` and `_load…` methods.
- * @why The library's SELECT reads all values of a thread for each of its checkpoints, and its writes are several statements that
- * can't be fenced. What is replaced keeps the library's tables and encoding.
+ * @why The library's SELECT reads all values of a thread for each of its checkpoints, its writes are several statements that can't
+ * be fenced, and it reads checkpoints only from the database. What is replaced keeps the library's tables and encoding.
  * @upstream https://github.com/langchain-ai/langgraphjs/issues/1812
  * @remove When the library selects the values of one checkpoint by their keys and can be given the statements that write.
  */
-import type { ChannelVersions, Checkpoint, CheckpointMetadata, PendingWrite } from '@langchain/langgraph-checkpoint';
+import type { RunnableConfig } from '@langchain/core/runnables';
+import type {
+  ChannelVersions,
+  Checkpoint,
+  CheckpointMetadata,
+  CheckpointTuple,
+  PendingWrite,
+} from '@langchain/langgraph-checkpoint';
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 
 /** Text that the library adds to its SELECT to read the newest checkpoint of a thread, character by character. */
 export const WHERE_NEWEST = 'WHERE thread_id = $1 AND checkpoint_ns = $2 ORDER BY checkpoint_id DESC LIMIT 1';
+
+/** A checkpoint of a thread's root graph, as its rows have it. */
+export interface StoredCheckpoint {
+  id: string;
+  parent: string | null;
+  checkpoint: Omit<Checkpoint, 'channel_values'>;
+  metadata: Record<string, unknown>;
+  /** The values of its channels, encoded; null for a channel without one. */
+  values: { channel: string; type: string; blob: Buffer | null }[];
+}
 
 /** The library's Postgres saver, with the parts that Gantry replaces within reach of subclasses. */
 export abstract class OpenPostgresSaver extends PostgresSaver {
@@ -35,6 +52,23 @@ export abstract class OpenPostgresSaver extends PostgresSaver {
     return rows.map(([thread, namespace, channel, version, type], index): (typeof rows)[number] => {
       return [thread, namespace, channel, version, type, blobs[index]];
     });
+  }
+
+  /** Result of reading a checkpoint of a thread's root graph that has no writes of tasks, without the database. */
+  protected async tupleOf(threadId: string, stored: StoredCheckpoint): Promise<CheckpointTuple> {
+    const configOf = (id: string): RunnableConfig => ({
+      configurable: { thread_id: threadId, checkpoint_ns: '', checkpoint_id: id },
+    });
+    const values = stored.values.map(({ channel, type, blob }): [Buffer, Buffer, Buffer] => {
+      return [Buffer.from(channel), Buffer.from(type), Buffer.from(blob ?? '')];
+    });
+    return {
+      config: configOf(stored.id),
+      checkpoint: await this._loadCheckpoint(stored.checkpoint, values),
+      metadata: await this._loadMetadata(stored.metadata),
+      ...(stored.parent !== null && { parentConfig: configOf(stored.parent) }),
+      pendingWrites: [],
+    };
   }
 
   /** Rows of `checkpoint_writes` as the library writes them. */
