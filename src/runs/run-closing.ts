@@ -57,12 +57,13 @@ const DELETE_RUN = prepared('delete-run', closing(`DELETE FROM runs WHERE run_id
 /**
  * Locks the thread without waiting, and before the run, as every transaction does that locks both. A thread that was changed after
  * the statement began, by a transaction that has ended since, may have runs that the statement doesn't see: its place in the
- * table is then another one.
+ * table is then another one. The run is looked up by its id alone: with a condition on the status beside it, the planner prefers the
+ * index of all running runs, and reads all of them.
  */
 const CLOSE_LONE_RUN = prepared(
   'close-lone-run',
   closing(
-    `${CLOSING} AND status = 'running' AND attempt = $16 AND EXISTS (SELECT FROM alone)`,
+    `${CLOSING} AND EXISTS (SELECT FROM held WHERE status = 'running' AND attempt = $16)`,
     `thread AS MATERIALIZED (
        SELECT ctid FROM threads WHERE tenant_id = $6 AND thread_id = $8 FOR UPDATE SKIP LOCKED
      ), alone AS MATERIALIZED (
@@ -71,6 +72,8 @@ const CLOSE_LONE_RUN = prepared(
          SELECT FROM runs other WHERE other.tenant_id = $6 AND other.thread_id = $8 AND other.run_id <> $1
            AND (${inFlightSql('other')} OR (other.started_at IS NULL AND other.ended_at IS NOT NULL))
        )
+     ), held AS MATERIALIZED (
+       SELECT status, attempt FROM runs WHERE run_id = $1 AND EXISTS (SELECT FROM alone) FOR UPDATE
      ),`,
   ),
 );

@@ -1,6 +1,7 @@
 import { Pool, type PoolClient } from 'pg';
 import { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
+import { closeLoneRun } from '../../src/runs/run-closing';
 import { completedEnding } from '../../src/runs/run-ending';
 import { RunListeners } from '../../src/runs/run-listeners';
 import { RunLifecycleRepository } from '../../src/runs/run-lifecycle.repository';
@@ -245,9 +246,14 @@ describe('a run', () => {
       };
       expect(await new EventLogRepository({ query } as DataSource).appendEvents([event])).toEqual(new Set([run.runId]));
     };
+    const end = async (): Promise<void> => {
+      const ended = await closeLoneRun({ query } as DataSource, run, completedEnding('success', undefined));
+      expect(ended).toMatchObject({ runId: run.runId, status: 'success' });
+    };
     try {
       expect(await rowsRead(checkFence)).toBeLessThan(10);
       expect(await rowsRead(append)).toBeLessThan(10);
+      expect(await rowsRead(end)).toBeLessThan(10);
     } finally {
       client.release();
     }
