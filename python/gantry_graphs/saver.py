@@ -271,12 +271,17 @@ class RunCheckpointSaver(CheckpointSaver):
         fence: Fence,
         run_metadata: Mapping[str, Any],
         is_handing_back: Callable[[], bool],
+        empty_thread: str | None,
     ) -> None:
-        """`run_metadata` is kept with every checkpoint of the run: who made it, and the user's own metadata."""
+        """`run_metadata` is kept with every checkpoint of the run: who made it, and the user's own metadata.
+
+        `empty_thread` is the run's thread where it has no checkpoint yet, so that none is looked for.
+        """
         super().__init__(connections, access)
         self._fence = fence
         self._run_metadata = run_metadata
         self._is_handing_back = is_handing_back
+        self._empty_thread = empty_thread
         self._open: set[asyncio.Future[None]] = set()
         self._deferred: _Deferred | None = None
         # Error of deferred rows, whose writing no caller may have awaited: it fails every later write.
@@ -296,6 +301,8 @@ class RunCheckpointSaver(CheckpointSaver):
 
     async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
         await self._write_rest()
+        if config["configurable"]["thread_id"] == self._empty_thread:
+            return None
         return await super().aget_tuple(config)
 
     async def alist(self, config: Any, **options: Any) -> AsyncIterator[CheckpointTuple]:
@@ -392,6 +399,8 @@ class RunCheckpointSaver(CheckpointSaver):
     async def _insert(self, on_known: str, thread_id: str, parts: Sequence[asyncio.Future[Rows]]) -> None:
         computed = [await part for part in parts]
         rows = {table: [row for each in computed for row in each.get(table, ())] for table in _COLUMNS}
+        if thread_id == self._empty_thread:
+            self._empty_thread = None
         if not await self._store(on_known, thread_id, rows):
             raise FencedError(self._fence)
 
