@@ -15,7 +15,16 @@ export const infoQuery = queryOptions({
 export const useInfo = (): Info | undefined => useQuery(infoQuery).data;
 
 /** Address of a workflow in Temporal's web UI; undefined if the server doesn't know it. */
-export function useTemporalLink(workflowId: string | undefined): string | undefined {
+export function useTemporalLink(workflowId: string): string | undefined {
   const ui = useInfo()?.temporal_ui;
-  return ui && workflowId ? `${ui}/workflows/${encodeURIComponent(workflowId)}` : undefined;
+  return ui ? `${ui}/workflows/${encodeURIComponent(workflowId)}` : undefined;
+}
+
+/**
+ * Address of a search in Temporal's web UI for the workflow of a run, which a run that ends within seconds doesn't have; undefined
+ * if the server doesn't know it.
+ */
+export function useTemporalSearch(runId: string | undefined): string | undefined {
+  const ui = useInfo()?.temporal_ui;
+  return ui && runId ? `${ui}/workflows?query=${encodeURIComponent(`WorkflowId="run-${runId}"`)}` : undefined;
 }

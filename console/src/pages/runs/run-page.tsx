@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { useAssistantName } from '../../api/assistants';
 import { answerOf, api, request } from '../../api/client';
-import { useTemporalLink } from '../../api/info';
+import { useTemporalSearch } from '../../api/info';
 import { useUrlState } from '../../app/url-state';
 import { Button } from '../../ui/button';
 import { CopyButton, Id } from '../../ui/copy-button';
@@ -45,7 +45,7 @@ export default function RunPage() {
   const [{ tab = 'steps' }, setState] = useUrlState();
   const queries = useQueryClient();
   const nameOf = useAssistantName();
-  const temporal = useTemporalLink(`run-${runId}`);
+  const temporal = useTemporalSearch(runId);
   const run = useQuery({
     queryKey: ['run', runId],
     queryFn: () => answerOf(api.GET('/runs/{run_id}', { params: { path: { run_id: runId } } })),

@@ -2,7 +2,7 @@ import { infiniteQueryOptions, useInfiniteQuery, useQuery } from '@tanstack/reac
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, type Ref, useState } from 'react';
 import { answerOf, api, request } from '../../api/client';
-import { useTemporalLink } from '../../api/info';
+import { useTemporalSearch } from '../../api/info';
 import { useUrlState } from '../../app/url-state';
 import { Button, buttonClass, IconButton } from '../../ui/button';
 import { statusCell, timeCell } from '../../ui/cells';
@@ -121,7 +121,7 @@ export default function ThreadPage() {
   });
   const runs = useInfiniteQuery(runsQuery(threadId)).data;
   const lastRun = runs?.find(({ status }) => status === 'running') ?? runs?.[0];
-  const temporal = useTemporalLink(lastRun && `run-${lastRun.run_id}`);
+  const temporal = useTemporalSearch(lastRun?.run_id);
   const data = thread.data;
   const messages = messagesOf(data?.values);
   const copy = async (): Promise<void> => {

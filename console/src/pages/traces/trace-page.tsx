@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import { useTemporalLink } from '../../api/info';
+import { useTemporalSearch } from '../../api/info';
 import { useUrlState } from '../../app/url-state';
 import { Button, buttonClass } from '../../ui/button';
 import { Empty, ErrorBox, Loading } from '../../ui/feedback';
@@ -172,7 +172,7 @@ export default function TracePage() {
     [query.data, query.dataUpdatedAt],
   );
   const served = useQuery(servedRunQuery(traceId)).data;
-  const temporal = useTemporalLink(served ? `run-${served.run_id}` : undefined);
+  const temporal = useTemporalSearch(served?.run_id);
   return (
     <Page
       title={tree?.rows[0].span.name ?? 'Trace'}
