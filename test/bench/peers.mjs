@@ -271,7 +271,10 @@ async function measureRound({ name, serve }, scale, chosen) {
       for (const { what, measure } of measurements(api, scale)) {
         if (!chosen.test(what)) continue;
         const measured = await measure().catch((error) => warn(what, error));
-        if (measured) figures.set(what, measured);
+        if (!measured) continue;
+        figures.set(what, measured);
+        // A table of several rounds takes an hour.
+        console.error(`${name}, ${what}: ${formatFigures([measured])}`);
       }
       if (worker !== undefined) {
         figures.set('a graph process, resident', { megabytes: graphProcessMemory(worker) });
