@@ -6,6 +6,7 @@ import { Pool } from 'pg';
 import { keepCompiledCode } from '../../config/compiled-code';
 import { returnUnusedMemory } from '../../config/unused-memory';
 import { embeddingLanguage } from '../../config/store-settings';
+import { hashNatively } from '../../patches/langchain-core/native-sha1';
 import { closeSerializer } from '../../patches/langgraph-checkpoint/closed-serializers';
 import { connectStoreDirectly } from '../../patches/langgraph-checkpoint/direct-store';
 import { type EncryptionContext, inEncryptionContext, useCipher } from '../../database/at-rest';
@@ -219,6 +220,7 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   connections.on('error', () => undefined);
+  hashNatively();
   const files = data.graphs.map(({ file }) => file);
   watchCheckpointLibraries([__filename, ...files], (file, exports) => {
     closeSerializer(exports, () => new CheckpointSerializer(file));

@@ -44,7 +44,7 @@ export interface RunOfSaver {
   metadata: Record<string, unknown>;
   /** Asked after each checkpoint. */
   handBack: HandBack;
-  /** The graph's. */
+  /** The module of the graph. */
   graphFile: string | undefined;
 }
 
@@ -99,18 +99,13 @@ export class RunCheckpointSaver extends CheckpointSaver {
   private deferred: Deferred | undefined;
   /** Error of deferred rows, whose writing no caller may have awaited: it fails every later write. */
   private failure: Error | undefined;
-
   private readonly newest: NewestCheckpoint;
-  private readonly fence: Fence;
-  private readonly handBack: HandBack;
 
   constructor(
     connections: Connections,
     private readonly run: RunOfSaver,
   ) {
     super(connections, run.tenantId, run.graphFile);
-    this.fence = run.fence;
-    this.handBack = run.handBack;
     this.newest = new NewestCheckpoint(run.threadIsNew);
   }
 
@@ -132,12 +127,11 @@ export class RunCheckpointSaver extends CheckpointSaver {
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     await this.writeDeferred();
     const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, unknown>;
-    if (thread_id === this.run.threadId && checkpoint_ns === '' && !checkpoint_id) {
-      const known = this.newest.find();
-      if (known === null) return undefined;
-      if (known) return this.tupleOf(this.run.threadId, known);
-    }
-    return super.getTuple(config);
+    const isNewest = thread_id === this.run.threadId && checkpoint_ns === '' && !checkpoint_id;
+    // Writes in flight may be of a task of the newest checkpoint.
+    const known = isNewest && this.open.size === 0 ? this.newest.find() : undefined;
+    if (known === null) return undefined;
+    return known ? this.tupleOf(this.run.threadId, known) : super.getTuple(config);
   }
 
   override async getDeltaChannelHistory(...asked: Parameters<CheckpointSaver['getDeltaChannelHistory']>) {
@@ -159,12 +153,12 @@ export class RunCheckpointSaver extends CheckpointSaver {
     const { thread_id, checkpoint_ns = '' } = config.configurable as Record<string, string>;
     const rows = seenLater(this.rowsOfCheckpoint(config, checkpoint, metadata, newVersions));
     const isInput = metadata.source === 'input' && checkpoint_ns === '';
-    if (isInput && this.defersInput && !this.handBack.isWanted()) {
+    if (isInput && this.defersInput && !this.run.handBack.isWanted()) {
       this.defer(thread_id, rows);
     } else {
       await this.write(thread_id, rows);
-      if (this.handBack.isWanted()) {
-        await this.handBack.untilRead();
+      if (this.run.handBack.isWanted()) {
+        await this.run.handBack.untilRead();
         throw new HandedBack(checkpoint_ns !== '');
       }
     }
@@ -234,7 +228,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
     const blobs = rows.flatMap((each) => each.blobs);
     const writes = rows.flatMap((each) => each.writes);
     const checkpoints = rows.flatMap((each) => each.checkpoints);
-    const { runId, attempt } = this.fence;
+    const { runId, attempt } = this.run.fence;
     // Possibly long values are sent in binary format.
     const { rowCount } = await this.connections.query(statement, [
       ...[runId, attempt, this.keyOf(threadId)],
@@ -253,7 +247,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
         checkpoints.map(([, , , , metadata]) => metadata),
       ),
     ]);
-    if (rowCount === 0) throw new FencedError(this.fence);
+    if (rowCount === 0) throw new FencedError(this.run.fence);
     if (threadId === this.run.threadId) this.newest.add({ blobs, writes, checkpoints });
   }
 
