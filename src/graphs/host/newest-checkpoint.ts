@@ -14,10 +14,10 @@ export class NewestCheckpoint {
   private newest: CheckpointRow | undefined;
   /** Value of each channel that the run has written, and the version that it belongs to. */
   private readonly values = new Map<string, BlobRow>();
+  /** Size of the values so far; beyond the limit it no longer changes, and no value is kept. */
   private bytes = 0;
   /** Id of the newest checkpoint that has writes of tasks. */
   private withWrites = '';
-  private isTooLarge = false;
 
   /** @param threadIsNew whether the thread had no checkpoint before the run */
   constructor(private readonly threadIsNew: boolean) {}
@@ -28,8 +28,11 @@ export class NewestCheckpoint {
     for (const row of checkpoints) if (row[0] === '' && row[1] > (this.newest?.[1] ?? '')) this.newest = row;
     if (this.isTooLarge) return;
     for (const row of blobs) if (row[0] === '') this.keep(row);
-    this.isTooLarge = this.bytes > MAX_BYTES;
     if (this.isTooLarge) this.values.clear();
+  }
+
+  private get isTooLarge(): boolean {
+    return this.bytes > MAX_BYTES;
   }
 
   private keep(row: BlobRow): void {

@@ -1,8 +1,8 @@
 /**
  * @library @langchain/core 1.4.0
  * @patch Replaces the module `utils/uuid/sha1` when a graph's copy of the library is loaded.
- * @why LangGraph names each task of each checkpoint by a hash, which the library computes in JavaScript: a third of the time of
- * reading a long history. Node computes the same hash in a fifth of the time.
+ * @why LangGraph names each task of each checkpoint by a hash, which the library computes in JavaScript: a fifth of the graph
+ * process' time for reading a long history. Node computes the same hash in a third of the time.
  * @upstream None known.
  * @remove When the library hashes by `node:crypto`, or LangGraph names tasks otherwise.
  */
