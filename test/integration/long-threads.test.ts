@@ -1,5 +1,5 @@
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
-import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import type { CheckpointListOptions, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 import { Pool } from 'pg';
 import { CHECKPOINT_SCHEMA } from '../../src/database/schemas';
@@ -9,7 +9,9 @@ import { createTestDatabase, type TestDatabase } from '../support/database';
 /** The tenant whose threads are stored under the ids that the library itself would use. */
 const TENANT = '00000000-0000-0000-0000-000000000000';
 const THREAD = 'long';
-const STEPS = 60;
+/** Their checkpoints are read in three pages. */
+const STEPS = 230;
+const PAGE = 100;
 const CONFIG = { configurable: { thread_id: THREAD, checkpoint_ns: '' } };
 
 const State = Annotation.Root({
@@ -66,10 +68,8 @@ describe('reading a long thread', () => {
     return new CheckpointSaver(connections, TENANT);
   }
 
-  async function list(saver: PostgresSaver): Promise<CheckpointTuple[]> {
-    const tuples: CheckpointTuple[] = [];
-    for await (const tuple of saver.list(CONFIG)) tuples.push(tuple);
-    return tuples;
+  function list(saver: PostgresSaver, options?: CheckpointListOptions): Promise<CheckpointTuple[]> {
+    return Array.fromAsync(saver.list(CONFIG, options));
   }
 
   async function explained([text, values]: [string, unknown[]]): Promise<Plan> {
@@ -103,6 +103,38 @@ describe('reading a long thread', () => {
     expect(checkpoints).toBeGreaterThan(STEPS);
     expect(valuesRead(await explained(sent[0]))).toBe(Object.keys(newest!.checkpoint.channel_versions).length);
     await list(noting());
-    expect(valuesRead(await explained(sent[1]))).toBe(versions);
+    const pages = await Promise.all(sent.slice(1).map(explained));
+    expect(pages).toHaveLength(Math.ceil(checkpoints / PAGE));
+    expect(pages.reduce((sum, plan) => sum + valuesRead(plan), 0)).toBe(versions);
+  });
+
+  it.each([1, PAGE - 1, PAGE, PAGE + 1, 2 * PAGE, STEPS + PAGE])('ends at a limit of %d', async (limit) => {
+    const all = await list(noting());
+    sent.length = 0;
+    expect(await list(noting(), { limit })).toEqual(all.slice(0, limit));
+    expect(sent).toHaveLength(Math.ceil(Math.min(limit, all.length) / PAGE));
+    const [{ config: before }] = all;
+    expect(await list(noting(), { limit, before })).toEqual(all.slice(1, limit + 1));
+    expect(await list(noting(), { limit, filter: { source: 'input' } })).toEqual(all.slice(-1));
+  });
+
+  it('leaves a page alone that fails after its caller has stopped', async () => {
+    const unhandled = jest.fn();
+    process.on('unhandledRejection', unhandled);
+    let pages = 0;
+    const failing = Object.create(pool, {
+      query: {
+        value: (text: string, values: unknown[]) => {
+          pages += 1;
+          return pages === 1 ? pool.query(text, values) : Promise.reject(new Error('no second page'));
+        },
+      },
+    }) as Pool;
+    for await (const _ of new CheckpointSaver(failing, TENANT).list(CONFIG)) break;
+    await new Promise(setImmediate);
+    process.off('unhandledRejection', unhandled);
+    expect([pages, unhandled.mock.calls]).toEqual([2, []]);
+    pages = 0;
+    await expect(list(new CheckpointSaver(failing, TENANT))).rejects.toThrow('no second page');
   });
 });

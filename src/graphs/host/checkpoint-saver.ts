@@ -9,10 +9,15 @@ import type {
   DeltaChannelHistory,
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
+import { setImmediate } from 'node:timers/promises';
 import { escapeLiteral, type Pool } from 'pg';
 import { storedBytes, storedObject } from '../../database/at-rest';
 import { checkpointKey, threadOfKey } from '../../database/checkpoint-key';
-import { OpenPostgresSaver, WHERE_NEWEST } from '../../patches/langgraph-checkpoint-postgres/open-postgres-saver';
+import {
+  OpenPostgresSaver,
+  WHERE_NEWEST,
+  whereListed,
+} from '../../patches/langgraph-checkpoint-postgres/open-postgres-saver';
 import { prepared } from '../../patches/pg/prepared-statements';
 import { storableJson } from '../../database/storable-text';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
@@ -59,6 +64,11 @@ const SELECT = selecting(() => 'true');
 // The read of every run.
 prepared('newest-checkpoint', SELECT + WHERE_NEWEST);
 
+/** Checkpoints that one statement reads. */
+const PAGE = 100;
+prepared('newest-checkpoints', SELECT + whereListed(PAGE));
+prepared('earlier-checkpoints', SELECT + whereListed(PAGE, 'before'));
+
 const INSERT_WRITES = insertWrites('$1', 2, false);
 const REPLACE_WRITES = insertWrites('$1', 2, true);
 
@@ -98,8 +108,26 @@ export class CheckpointSaver extends OpenPostgresSaver {
     return tuple && this.shown(tuple);
   }
 
-  override async *list(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
-    for await (const tuple of super.list(this.stored(config), options)) yield this.shown(tuple);
+  /** Postgres reads the next page while the graph process works on this one. */
+  override async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
+    let left = options.limit ?? Infinity;
+    let page = await this.page(config, options, left);
+    for (;;) {
+      left -= page.length;
+      const before = page.length === PAGE && left > 0 ? page[PAGE - 1].config : undefined;
+      const next = before && this.page(config, { ...options, before }, left);
+      // Its caller may stop before it awaits the next page.
+      next?.catch(() => undefined);
+      // Only the event loop sends the statement; what follows are promises without a pause for it.
+      if (next) await setImmediate();
+      for (const tuple of page) yield this.shown(tuple);
+      if (!next) return;
+      page = await next;
+    }
+  }
+
+  private page(config: RunnableConfig, options: CheckpointListOptions, left: number): Promise<CheckpointTuple[]> {
+    return Array.fromAsync(super.list(this.stored(config), { ...options, limit: Math.min(left, PAGE) }));
   }
 
   override async put(

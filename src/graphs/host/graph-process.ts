@@ -6,10 +6,11 @@ import { Pool } from 'pg';
 import { keepCompiledCode } from '../../config/compiled-code';
 import { returnUnusedMemory } from '../../config/unused-memory';
 import { embeddingLanguage } from '../../config/store-settings';
-import { hashNatively } from '../../patches/langchain-core/native-sha1';
+import { computeIdsNatively } from '../../patches/langgraph-checkpoint/native-ids';
 import { closeSerializer } from '../../patches/langgraph-checkpoint/closed-serializers';
 import { connectStoreDirectly } from '../../patches/langgraph-checkpoint/direct-store';
 import { type EncryptionContext, inEncryptionContext, useCipher } from '../../database/at-rest';
+import { fastByteaArrays } from '../../database/bytea-arrays';
 import { EncryptingClient } from '../../database/encrypting-client';
 import { ItemStore } from '../../item-store/item-store';
 import { StoreRepository } from '../../item-store/store.repository';
@@ -217,10 +218,11 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
     application_name: 'gantry-graphs',
     keepAlive: true,
     Client: EncryptingClient,
+    types: fastByteaArrays,
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   connections.on('error', () => undefined);
-  hashNatively();
+  computeIdsNatively();
   const files = data.graphs.map(({ file }) => file);
   watchCheckpointLibraries([__filename, ...files], (file, exports) => {
     closeSerializer(exports, () => new CheckpointSerializer(file));

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Pool } from 'pg';
 import { expectLibrary } from '../../../test/support/library-guard';
-import { OpenPostgresSaver, WHERE_NEWEST } from './open-postgres-saver';
+import { OpenPostgresSaver, WHERE_NEWEST, whereListed } from './open-postgres-saver';
 
 class Saver extends OpenPostgresSaver {
   protected override async metadataToStore(metadata: unknown): Promise<unknown> {
@@ -54,6 +54,18 @@ describe('PostgresSaver', () => {
     expectLibrary(
       texts[0] === `SELECT ours ${WHERE_NEWEST}`,
       `PostgresSaver asks for the newest checkpoint in other words, so that the statement is not prepared: ${texts[0]}`,
+    );
+  });
+
+  it('extends the texts of the prepared statements that read pages of checkpoints', async () => {
+    saver.select('SELECT ours ');
+    const config = { configurable: { thread_id: 'a', checkpoint_ns: '' } };
+    const before = { configurable: { ...config.configurable, checkpoint_id: 'b' } };
+    for await (const _ of saver.list(config, { limit: 7 })) continue;
+    for await (const _ of saver.list(config, { limit: 7, before })) continue;
+    expectLibrary(
+      isDeepStrictEqual(texts, [`SELECT ours ${whereListed(7)}`, `SELECT ours ${whereListed(7, 'before')}`]),
+      `PostgresSaver lists checkpoints in other words, so that the statements are not prepared: ${texts.join('; ')}`,
     );
   });
 

@@ -19,6 +19,15 @@ import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 /** Text that the library adds to its SELECT to read the newest checkpoint of a thread, character by character. */
 export const WHERE_NEWEST = 'WHERE thread_id = $1 AND checkpoint_ns = $2 ORDER BY checkpoint_id DESC LIMIT 1';
 
+/**
+ * Text that the library adds to its SELECT to list the checkpoints of a thread, character by character.
+ * @param before whether they are those before a given checkpoint
+ */
+export function whereListed(limit: number, before?: 'before'): string {
+  const earlier = before ? ' AND checkpoint_id < $3' : '';
+  return `WHERE thread_id = $1 AND checkpoint_ns = $2${earlier} ORDER BY checkpoint_id DESC LIMIT ${limit}`;
+}
+
 /** A checkpoint of a thread's root graph, as its rows have it. */
 export interface StoredCheckpoint {
   id: string;
