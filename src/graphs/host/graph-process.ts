@@ -6,7 +6,8 @@ import { Pool } from 'pg';
 import { keepCompiledCode } from '../../config/compiled-code';
 import { returnUnusedMemory } from '../../config/unused-memory';
 import { embeddingLanguage } from '../../config/store-settings';
-import { computeIdsNatively } from '../../patches/langgraph-checkpoint/native-ids';
+import { untracedRuns } from '../../patches/langchain-core/untraced-runs';
+import { nativeIds } from '../../patches/langgraph-checkpoint/native-ids';
 import { closeSerializer } from '../../patches/langgraph-checkpoint/closed-serializers';
 import { connectStoreDirectly } from '../../patches/langgraph-checkpoint/direct-store';
 import { type EncryptionContext, inEncryptionContext, useCipher } from '../../database/at-rest';
@@ -22,6 +23,7 @@ import { MessageTooLarge } from './message-channel';
 import { ParentCipher } from './cipher-questions';
 import { connectToParent, type ParentChannel } from './parent-channel';
 import { ParentEmbeddings, ParentRequests } from './parent-requests';
+import { patchSources } from './patched-sources';
 import { watchCheckpointLibraries } from './project-libraries';
 import type { ExecuteRequest, FromProcess, GraphOutcome, ProcessData, RunEventMessage, ToProcess } from './protocol';
 import { runGraph, type RunContext } from './run-graph';
@@ -222,7 +224,7 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   connections.on('error', () => undefined);
-  computeIdsNatively();
+  patchSources([nativeIds, untracedRuns]);
   const files = data.graphs.map(({ file }) => file);
   watchCheckpointLibraries([__filename, ...files], (file, exports) => {
     closeSerializer(exports, () => new CheckpointSerializer(file));

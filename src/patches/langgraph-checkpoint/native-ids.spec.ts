@@ -20,7 +20,8 @@ describe('the ids of tasks', () => {
   ])('are computed by Node in %s, with the results of the library', (_, load) => {
     // A process of its own, since jest has a loader of its own. Node strips the types.
     const script = `
-      require(${JSON.stringify(join(__dirname, 'native-ids.ts'))}).computeIdsNatively();
+      const { nativeIds } = require(${JSON.stringify(join(__dirname, 'native-ids.ts'))});
+      require(${JSON.stringify(join(__dirname, '../../graphs/host/patched-sources.ts'))}).patchSources([nativeIds]);
       const { v5 } = require('@langchain/core/utils/uuid');
       const bytes = Buffer.from(${JSON.stringify(NAMESPACE.replaceAll('-', ''))}, 'hex');
       ${load}.then(({ uuid5 }) => {

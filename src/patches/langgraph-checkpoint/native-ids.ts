@@ -1,14 +1,11 @@
 /**
  * @library @langchain/langgraph-checkpoint 1.2.2
- * @patch Appends a function to the module `id` when a graph's copy of the library is loaded, and exports it as `uuid5`.
+ * @patch Appends a function to the module `id`, and exports it as `uuid5`.
  * @why LangGraph names each task of each checkpoint by a UUID of version 5, which the library computes in JavaScript: a third of
  * the graph process' time for reading a long history. With Node's SHA-1 and buffers it takes a quarter of that.
  * @upstream None known.
  * @remove When the library hashes by `node:crypto`, or LangGraph names tasks otherwise.
  */
-import { registerHooks } from 'node:module';
-
-const MODULE = /\/@langchain\/langgraph-checkpoint\/dist\/id\.(cjs|js)$/;
 
 /** Same result as the library's function, for a namespace in the usual form; any other is left to the library. */
 const FUNCTION = `
@@ -24,15 +21,10 @@ function nativeUuid5(name, namespace) {
   return hex.slice(0, 8) + '-' + hex.slice(8, 12) + '-5' + hex.slice(13, 16) + '-' + variant + hex.slice(17, 20) + '-' + hex.slice(20, 32);
 }
 `;
-const EXPORTS: Record<string, string> = { cjs: 'exports.uuid5 = nativeUuid5;', js: 'uuid5 = nativeUuid5;' };
+const EXPORT = { cjs: 'exports.uuid5 = nativeUuid5;', js: 'uuid5 = nativeUuid5;' };
 
-/** Has copies of the library that are loaded from now on compute the ids of tasks by Node. To be called once. */
-export function computeIdsNatively(): void {
-  registerHooks({
-    load: (url, context, nextLoad) => {
-      const loaded = nextLoad(url, context);
-      const [, ending] = MODULE.exec(url) ?? [];
-      return ending === undefined ? loaded : { ...loaded, source: String(loaded.source) + FUNCTION + EXPORTS[ending] };
-    },
-  });
-}
+/** Computes the ids of tasks by Node. */
+export const nativeIds = {
+  module: /\/@langchain\/langgraph-checkpoint\/dist\/id\.(cjs|js)$/,
+  patch: (source: string, ending: 'cjs' | 'js'): string => source + FUNCTION + EXPORT[ending],
+};
