@@ -27,40 +27,13 @@ from .wire import storable_json
 # The tenant of a deployment that names no other: its checkpoints keep the plain ids of threads.
 _UNPREFIXED_TENANT = "00000000-0000-0000-0000-000000000000"
 
-_WRITE = """
-WITH fence AS MATERIALIZED (SELECT 1 WHERE {condition}),
-blobs AS (
-  INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
-  SELECT %(thread)s, row.*
-  FROM unnest(%(b_ns)s::text[], %(b_channel)s::text[], %(b_version)s::text[], %(b_type)s::text[], %(b_blob)s::bytea[])
-    AS row
-  WHERE EXISTS (SELECT 1 FROM fence)
-  ON CONFLICT (thread_id, checkpoint_ns, channel, version) DO NOTHING
-),
-writes AS (
-  INSERT INTO checkpoint_writes
-    (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob)
-  SELECT %(thread)s, row.*
-  FROM unnest(%(w_ns)s::text[], %(w_checkpoint)s::text[], %(w_task)s::text[], %(w_path)s::text[], %(w_idx)s::int[],
-              %(w_channel)s::text[], %(w_type)s::text[], %(w_blob)s::bytea[]) AS row
-  WHERE EXISTS (SELECT 1 FROM fence)
-  ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) {on_known}
-),
-checkpoints AS (
-  INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata)
-  SELECT %(thread)s, ns, id, parent, checkpoint::jsonb, metadata::jsonb
-  FROM unnest(%(c_ns)s::text[], %(c_id)s::text[], %(c_parent)s::text[], %(c_checkpoint)s::text[],
-              %(c_metadata)s::text[])
-    AS row (ns, id, parent, checkpoint, metadata)
-  WHERE EXISTS (SELECT 1 FROM fence)
-  ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id)
-  DO UPDATE SET checkpoint = EXCLUDED.checkpoint, metadata = EXCLUDED.metadata
-)
-SELECT 1 FROM fence"""
-
-# A task has one interrupt, one error and one answer at a time, the newest; all else that it wrote stays as it is.
-_KEEPS = "DO NOTHING"
-_REPLACES = "DO UPDATE SET channel = EXCLUDED.channel, type = EXCLUDED.type, blob = EXCLUDED.blob"
+_STORE = """
+SELECT 1 WHERE store_checkpoints(
+  %(run)s::uuid, %(attempt)s::int, %(thread)s, %(replaces)s,
+  %(b_ns)s::text[], %(b_channel)s::text[], %(b_version)s::text[], %(b_type)s::text[], %(b_blob)s::bytea[],
+  %(w_ns)s::text[], %(w_checkpoint)s::text[], %(w_task)s::text[], %(w_path)s::text[], %(w_idx)s::int[],
+  %(w_channel)s::text[], %(w_type)s::text[], %(w_blob)s::bytea[],
+  %(c_ns)s::text[], %(c_id)s::text[], %(c_parent)s::text[], %(c_checkpoint)s::text[], %(c_metadata)s::text[])"""
 
 _COLUMNS = {
     "b": ("ns", "channel", "version", "type", "blob"),
@@ -162,37 +135,36 @@ class CheckpointSaver(AsyncPostgresSaver):
 
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
         rows = await asyncio.to_thread(self._checkpoint_rows, config, checkpoint, metadata, new_versions)
-        await self._store(_KEEPS, config["configurable"]["thread_id"], rows)
+        await self._store(config["configurable"]["thread_id"], rows)
         return _place_of(config, checkpoint)
 
     async def aput_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
         if not writes:
             return
         rows = await asyncio.to_thread(self._write_rows, config, writes, task_id, task_path)
-        replaces = all(channel in WRITES_IDX_MAP for channel, _ in writes)
-        await self._store(_REPLACES if replaces else _KEEPS, config["configurable"]["thread_id"], rows)
+        await self._store(config["configurable"]["thread_id"], rows, replaces=_replaces(writes))
 
     def _metadata(self, metadata: Any) -> dict[str, Any]:
         """The metadata of a checkpoint. The library would add all of the `configurable`, headers and keys included."""
         return dict(metadata)
 
-    def _condition(self) -> tuple[str, dict[str, Any]]:
-        """The SQL condition under which a write counts."""
-        return "true", {}
+    async def _store(self, thread_id: str, rows: Rows, *, replaces: bool = False, fence: Fence | None = None) -> None:
+        """Stores rows of a thread, all or none. Raises FencedError when another attempt holds the run of the fence.
 
-    async def _store(self, on_known: str, thread_id: str, rows: Rows) -> bool:
+        `replaces` says whether a write of a task that exists is replaced; otherwise it stays as it is.
+        """
         if self._connections.cipher:
             rows = await _sealed(self._connections.cipher, rows)
-        condition, parameters = self._condition()
         columns = {
             f"{table}_{name}": [row[index] for row in rows.get(table, ())]
             for table, names in _COLUMNS.items()
             for index, name in enumerate(names)
         }
-        statement = _WRITE.format(condition=condition, on_known=on_known)
+        held = {"run": fence and fence.run_id, "attempt": fence and fence.attempt}
         async with self._cursor() as cursor:
-            await cursor.execute(statement, {**columns, **parameters, "thread": self._key(thread_id)})
-            return bool(cursor.rowcount > 0)
+            await cursor.execute(_STORE, {**columns, **held, "thread": self._key(thread_id), "replaces": replaces})
+            if fence and cursor.rowcount == 0:
+                raise FencedError(fence)
 
     def _checkpoint_rows(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Rows:
         configurable = config["configurable"]
@@ -330,20 +302,14 @@ class RunCheckpointSaver(CheckpointSaver):
             return
         rows = _computed(self._write_rows, config, writes, task_id, task_path)
         thread_id = config["configurable"]["thread_id"]
-        if all(channel in WRITES_IDX_MAP for channel, _ in writes):
+        if _replaces(writes):
             await self._write_deferred()
-            await self._track(self._insert(_REPLACES, thread_id, [rows]))
+            await self._track(self._insert(thread_id, [rows], replaces=True))
         else:
             self._defer(thread_id, rows)
 
     def _metadata(self, metadata: Any) -> dict[str, Any]:
         return {**self._run_metadata, **metadata}
-
-    def _condition(self) -> tuple[str, dict[str, Any]]:
-        return (
-            "attempt_holds_run(%(run)s::uuid, %(attempt)s)",
-            {"run": self._fence.run_id, "attempt": self._fence.attempt},
-        )
 
     def _check(self) -> None:
         if self._failure:
@@ -375,12 +341,12 @@ class RunCheckpointSaver(CheckpointSaver):
         deferred, self._deferred = self._deferred, None
         if deferred is None:
             self._check()
-            return await self._track(self._insert(_KEEPS, thread_id, rows))
+            return await self._track(self._insert(thread_id, rows))
         deferred.timer.cancel()
         deferred.taken.set_result(None)
         self._check()
         parts = [*deferred.parts, *rows]
-        return await self._track(self._insert(_KEEPS, thread_id, parts), fails_later_writes=True)
+        return await self._track(self._insert(thread_id, parts), fails_later_writes=True)
 
     def _track(self, write: Coroutine[Any, Any, None], *, fails_later_writes: bool = False) -> asyncio.Future[None]:
         """Starts a write. It is completed even if its caller is cancelled: the results in it are those of finished tasks."""
@@ -396,13 +362,12 @@ class RunCheckpointSaver(CheckpointSaver):
         writing.add_done_callback(end)
         return asyncio.shield(writing)
 
-    async def _insert(self, on_known: str, thread_id: str, parts: Sequence[asyncio.Future[Rows]]) -> None:
+    async def _insert(self, thread_id: str, parts: Sequence[asyncio.Future[Rows]], *, replaces: bool = False) -> None:
         computed = [await part for part in parts]
         rows = {table: [row for each in computed for row in each.get(table, ())] for table in _COLUMNS}
         if thread_id == self._empty_thread:
             self._empty_thread = None
-        if not await self._store(on_known, thread_id, rows):
-            raise FencedError(self._fence)
+        await self._store(thread_id, rows, replaces=replaces, fence=self._fence)
 
 
 def _place_of(config: Any, checkpoint: Any) -> dict[str, Any]:
@@ -415,6 +380,11 @@ def _place_of(config: Any, checkpoint: Any) -> dict[str, Any]:
             "checkpoint_id": checkpoint["id"],
         }
     }
+
+
+def _replaces(writes: Any) -> bool:
+    """Whether writes replace earlier ones: a task has one interrupt, one error and one answer at a time, the newest."""
+    return all(channel in WRITES_IDX_MAP for channel, _ in writes)
 
 
 def _computed(compute: Callable[..., Rows], *arguments: Any) -> asyncio.Future[Rows]:

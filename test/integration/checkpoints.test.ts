@@ -260,7 +260,7 @@ describe('the checkpoints of a run', () => {
       .addEdge('two', END)
       .compile();
     const { outcome } = await run(threadId, graph);
-    const count = statements.mock.calls.filter(([statement]) => statement.includes('INSERT')).length;
+    const count = statements.mock.calls.filter(([statement]) => statement.includes('store_checkpoints')).length;
     statements.mockRestore();
     expect(outcome.status).toBe('success');
     // One checkpoint for the input and its distribution to the channels.
@@ -419,7 +419,7 @@ describe('the checkpoints of a run', () => {
       ...asked
     ) {
       const result = await query.apply(this, asked);
-      if (asked[0].includes('INSERT') && result.rowCount === 0) refused += 1;
+      if (asked[0].includes('store_checkpoints') && result.rowCount === 0) refused += 1;
       return result;
     } as typeof query);
     await expect(run(threadId, graph, {}, 'custom')).rejects.toThrow('has lost the run');
@@ -456,7 +456,7 @@ describe('the checkpoints of a run', () => {
   });
 
   it('keep the path of what an edit wrote, which the library orders in the same way', async () => {
-    const saver = new CheckpointSaver(pool, TENANT);
+    const saver = new CheckpointSaver(new TenantConnections(pool, { tenantId: TENANT }), TENANT);
     const threadId = uuidv7();
     const config = { configurable: { thread_id: threadId, checkpoint_ns: '', __pregel_checkpointer: saver } };
     const graph = plain(async () => undefined);

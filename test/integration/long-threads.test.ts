@@ -4,6 +4,7 @@ import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 import { Pool } from 'pg';
 import { CHECKPOINT_SCHEMA } from '../../src/database/schemas';
 import { CheckpointSaver } from '../../src/graphs/host/checkpoint-saver';
+import { TenantConnections } from '../../src/graphs/host/tenant-connections';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
 /** The tenant whose threads are stored under the ids that the library itself would use. */
@@ -45,7 +46,7 @@ describe('reading a long thread', () => {
       .addNode('step', ({ count }) => ({ count: count + 1, said: [`step ${count}`] }))
       .addEdge(START, 'step')
       .addConditionalEdges('step', ({ count }) => (count < STEPS ? 'step' : END))
-      .compile({ checkpointer: new CheckpointSaver(pool, TENANT) });
+      .compile({ checkpointer: new CheckpointSaver(new TenantConnections(pool, { tenantId: TENANT }), TENANT) });
     await graph.invoke({ count: 0 }, { ...CONFIG, recursionLimit: STEPS + 1 });
     await graph.updateState(CONFIG, { said: ['by hand'] });
   });

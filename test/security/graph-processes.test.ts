@@ -61,8 +61,8 @@ describe('hostile code in a graph process', () => {
     const { tries } = (await clientOf(attacker).runs.wait(null, 'hostile', {
       input: { victim: victim.tenantId },
     })) as { tries: Tries };
-    const nothing = { states: 0, items: 0, written: DENIED, changed: 0 };
-    const refused = { states: REFUSED, items: REFUSED, written: REFUSED, changed: REFUSED };
+    const nothing = { states: 0, items: 0, written: DENIED, stored: DENIED, changed: 0 };
+    const refused = { states: REFUSED, items: REFUSED, written: REFUSED, stored: REFUSED, changed: REFUSED };
     expect(tries).toEqual({
       'the setting alone': nothing,
       'its own token': nothing,
@@ -71,7 +71,7 @@ describe('hostile code in a graph process', () => {
       'a signature of its own': refused,
       'a token that has no signature': refused,
       "the token of a victim's run that has ended": refused,
-      'its own tenant': { states: expect.any(Number), items: 1, written: 1, changed: 1 },
+      'its own tenant': { states: expect.any(Number), items: 1, written: 1, stored: 1, changed: 1 },
     });
     expect(tries['its own tenant'].states).toBeGreaterThan(0);
     expect(await clientOf(victim).threads.getState(thread)).toMatchObject({ values: { secret: 'of the victim' } });

@@ -23,7 +23,7 @@ import { storableJson } from '../../database/storable-text';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 import { CheckpointSerializer } from './checkpoint-serializer';
 import { OtherLanguage } from './other-language';
-import { insertWrites, replacesKnown, WRITE_ORDER, writeParameters, type WriteRow } from './checkpoint-writes';
+import { replacesKnown, storeRows, WRITE_ORDER, type WriteRow } from './checkpoint-writes';
 import { readDeltaHistory } from './delta-history';
 import type { Connections } from './tenant-connections';
 import { toWireJson } from './wire-json';
@@ -68,9 +68,6 @@ prepared('newest-checkpoint', SELECT + WHERE_NEWEST);
 const PAGE = 100;
 prepared('newest-checkpoints', SELECT + whereListed(PAGE));
 prepared('earlier-checkpoints', SELECT + whereListed(PAGE, 'before'));
-
-const INSERT_WRITES = insertWrites('$1', 2, false);
-const REPLACE_WRITES = insertWrites('$1', 2, true);
 
 /**
  * LangGraph's Postgres saver for long threads, and with versions of channels that no two branches of a thread share. The
@@ -146,9 +143,11 @@ export class CheckpointSaver extends OpenPostgresSaver {
     taskPath?: string,
   ): Promise<void> {
     const { thread_id } = config.configurable as { thread_id: string };
-    const rows = await this.rowsOfWrites(config, writes, taskId, taskPath);
-    const statement = replacesKnown(writes) ? REPLACE_WRITES : INSERT_WRITES;
-    await this.connections.query(statement, [this.keyOf(thread_id), ...writeParameters(rows)]);
+    await storeRows(this.connections, {
+      threadKey: this.keyOf(thread_id),
+      rows: { blobs: [], writes: await this.rowsOfWrites(config, writes, taskId, taskPath), checkpoints: [] },
+      replacesWrites: replacesKnown(writes),
+    });
   }
 
   /** @param taskPath '' for writes that come from no task of the graph: inputs, answers, edits */

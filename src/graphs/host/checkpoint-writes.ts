@@ -1,6 +1,9 @@
 import { type PendingWrite, WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
-import { storedBytesColumn } from '../../database/at-rest';
-import { CHECKPOINT_SCHEMA } from '../../database/schemas';
+import { storedBytesColumn, storedJsonColumn } from '../../database/at-rest';
+import { textArray } from '../../database/binary-array';
+import { type Fence, FencedError } from '../../database/fence';
+import { prepared } from '../../patches/pg/prepared-statements';
+import type { Connections } from './tenant-connections';
 
 /** A write of a task to a channel, as it is stored with the checkpoint that the task ran from. */
 export type WriteRow = [
@@ -38,32 +41,53 @@ export function replacesKnown(writes: PendingWrite[]): boolean {
   return writes.every(([channel]) => channel in WRITES_IDX_MAP);
 }
 
-/**
- * The statement that stores writes, whose rows `writeParameters` gives it.
- * @param thread the placeholder of the thread's key
- * @param first the number of the first placeholder of the rows
- */
-export function insertWrites(thread: string, first: number, replacing: boolean, condition = 'true'): string {
-  const types = ['text', 'text', 'text', 'text', 'int', 'text', 'text', 'bytea'];
-  const parameters = types.map((type, index) => `$${first + index}::${type}[]`).join(', ');
-  const onKnown = replacing
-    ? 'DO UPDATE SET channel = EXCLUDED.channel, type = EXCLUDED.type, blob = EXCLUDED.blob'
-    : 'DO NOTHING';
-  return `INSERT INTO "${CHECKPOINT_SCHEMA}".checkpoint_writes
-      (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob)
-    SELECT ${thread}, row.* FROM unnest(${parameters}) AS row
-    WHERE ${condition}
-    ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) ${onKnown}`;
+const PARAMETERS = Array.from({ length: 22 }, (_, index) => `$${index + 1}`).join(', ');
+const STORE = prepared('store-checkpoints', `SELECT 1 WHERE store_checkpoints(${PARAMETERS})`);
+
+/** What one statement writes. */
+export interface Stored {
+  /** Key of the thread in the tables. */
+  threadKey: string;
+  rows: Rows;
+  /** Whether a write of a task that exists is replaced; otherwise it stays as it is. */
+  replacesWrites: boolean;
+  /** Attempt that has to hold its run; absent for writes that belong to no run. */
+  fence?: Fence;
 }
 
-/** The parameters of `insertWrites`, one array a column. */
-export function writeParameters(rows: WriteRow[]): unknown[] {
+/**
+ * Stores rows of a thread, all or none.
+ * @throws {FencedError} when another attempt holds the run
+ */
+export async function storeRows(connections: Connections, { threadKey, rows, replacesWrites, fence }: Stored) {
+  const { blobs, writes, checkpoints } = rows;
   // Possibly long values are sent in binary format.
-  const blobs = rows.map((row) => row[7]);
-  return [...columns(rows, 7), storedBytesColumn('checkpoint', 'writes', blobs)];
+  const { rowCount } = await connections.query(STORE, [
+    ...[fence?.runId ?? null, fence?.attempt ?? null, threadKey, replacesWrites],
+    ...columns(blobs, 4),
+    storedBytesColumn(
+      'checkpoint',
+      'values',
+      blobs.map(([, , , , blob]) => blob),
+    ),
+    ...columns(writes, 7),
+    storedBytesColumn(
+      'checkpoint',
+      'writes',
+      writes.map((row) => row[7]),
+    ),
+    ...columns(checkpoints, 3),
+    textArray(checkpoints.map(([, , , checkpoint]) => checkpoint)),
+    storedJsonColumn(
+      'checkpoint',
+      'metadata',
+      checkpoints.map(([, , , , metadata]) => metadata),
+    ),
+  ]);
+  if (fence && rowCount === 0) throw new FencedError(fence);
 }
 
 /** Rows as the arrays of their first columns. */
-export function columns(rows: unknown[][], count: number): unknown[][] {
+function columns(rows: unknown[][], count: number): unknown[][] {
   return Array.from({ length: count }, (_, index) => rows.map((row) => row[index]));
 }

@@ -6,15 +6,11 @@ import type {
   CheckpointTuple,
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
-import { storedBytesColumn, storedJsonColumn } from '../../database/at-rest';
-import { textArray } from '../../database/binary-array';
-import { prepared } from '../../patches/pg/prepared-statements';
 import { storableJson } from '../../database/storable-text';
-import { CHECKPOINT_SCHEMA } from '../../database/schemas';
-import { type Fence, FencedError, HOLDS_RUN } from '../../database/fence';
+import type { Fence } from '../../database/fence';
 import { CheckpointSaver } from './checkpoint-saver';
 import type { Connections } from './tenant-connections';
-import { columns, insertWrites, replacesKnown, type Rows, writeParameters } from './checkpoint-writes';
+import { replacesKnown, type Rows, storeRows } from './checkpoint-writes';
 import { NewestCheckpoint } from './newest-checkpoint';
 
 /** Thrown after a written checkpoint, to stop a graph there: another worker runs the next step. */
@@ -47,35 +43,6 @@ export interface RunOfSaver {
   /** The module of the graph. */
   graphFile: string | undefined;
 }
-
-const schema = `"${CHECKPOINT_SCHEMA}"`;
-
-/** @param replacing whether a task's write that is there already is replaced */
-const writing = (replacing: boolean): string => `
-  WITH fence AS MATERIALIZED (${HOLDS_RUN}),
-  blobs AS (
-    INSERT INTO ${schema}.checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
-    SELECT $3, row.* FROM unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[]) AS row
-    WHERE EXISTS (SELECT 1 FROM fence)
-    ON CONFLICT (thread_id, checkpoint_ns, channel, version) DO NOTHING
-  ),
-  writes AS (
-    ${insertWrites('$3', 9, replacing, 'EXISTS (SELECT 1 FROM fence)')}
-  ),
-  checkpoints AS (
-    INSERT INTO ${schema}.checkpoints
-      (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata)
-    SELECT $3, ns, id, parent, checkpoint::jsonb, metadata::jsonb
-    FROM unnest($17::text[], $18::text[], $19::text[], $20::text[], $21::text[])
-      AS row (ns, id, parent, checkpoint, metadata)
-    WHERE EXISTS (SELECT 1 FROM fence)
-    ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id)
-    DO UPDATE SET checkpoint = EXCLUDED.checkpoint, metadata = EXCLUDED.metadata
-  )
-  SELECT 1 FROM fence`;
-
-const WRITE = prepared('write-checkpoints', writing(false));
-const OVERWRITE = prepared('overwrite-checkpoints', writing(true));
 
 /** Rows that go with the next checkpoint. */
 interface Deferred {
@@ -180,7 +147,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
     const rows = seenLater(this.rowsToWrite(config, writes, taskId, taskPath));
     if (replacesKnown(writes)) {
       await this.writeDeferred();
-      await this.track(this.insert(OVERWRITE, thread_id, [rows]));
+      await this.track(this.store(thread_id, [rows], true));
     } else {
       this.defer(thread_id, rows);
     }
@@ -209,9 +176,9 @@ export class RunCheckpointSaver extends CheckpointSaver {
     const { deferred } = this;
     this.deferred = undefined;
     clearTimeout(deferred?.timer);
-    const inserting = this.insert(WRITE, threadId, [...(deferred?.parts ?? []), ...(rows ? [rows] : [])]);
-    if (deferred) inserting.then(deferred.written.resolve, deferred.written.reject);
-    await this.track(inserting);
+    const storing = this.store(threadId, [...(deferred?.parts ?? []), ...(rows ? [rows] : [])]);
+    if (deferred) storing.then(deferred.written.resolve, deferred.written.reject);
+    await this.track(storing);
   }
 
   private async track(writing: Promise<void>): Promise<void> {
@@ -223,32 +190,16 @@ export class RunCheckpointSaver extends CheckpointSaver {
     }
   }
 
-  private async insert(statement: string, threadId: string, parts: Promise<Rows>[]): Promise<void> {
-    const rows = await Promise.all(parts);
-    const blobs = rows.flatMap((each) => each.blobs);
-    const writes = rows.flatMap((each) => each.writes);
-    const checkpoints = rows.flatMap((each) => each.checkpoints);
-    const { runId, attempt } = this.run.fence;
-    // Possibly long values are sent in binary format.
-    const { rowCount } = await this.connections.query(statement, [
-      ...[runId, attempt, this.keyOf(threadId)],
-      ...columns(blobs, 4),
-      storedBytesColumn(
-        'checkpoint',
-        'values',
-        blobs.map(([, , , , blob]) => blob),
-      ),
-      ...writeParameters(writes),
-      ...columns(checkpoints, 3),
-      textArray(checkpoints.map(([, , , checkpoint]) => checkpoint)),
-      storedJsonColumn(
-        'checkpoint',
-        'metadata',
-        checkpoints.map(([, , , , metadata]) => metadata),
-      ),
-    ]);
-    if (rowCount === 0) throw new FencedError(this.run.fence);
-    if (threadId === this.run.threadId) this.newest.add({ blobs, writes, checkpoints });
+  private async store(threadId: string, parts: Promise<Rows>[], replacesWrites = false): Promise<void> {
+    const all = await Promise.all(parts);
+    const rows: Rows = {
+      blobs: all.flatMap((each) => each.blobs),
+      writes: all.flatMap((each) => each.writes),
+      checkpoints: all.flatMap((each) => each.checkpoints),
+    };
+    const { fence } = this.run;
+    await storeRows(this.connections, { threadKey: this.keyOf(threadId), rows, replacesWrites, fence });
+    if (threadId === this.run.threadId) this.newest.add(rows);
   }
 
   private async rowsOfCheckpoint(

@@ -54,10 +54,13 @@ async function tryAs(
     [...[tenantId, token]],
   );
   const insert = `INSERT INTO langgraph.checkpoints (thread_id, checkpoint_ns, checkpoint_id, checkpoint) VALUES ($1, '', 'x', '{}')`;
+  const columns = [...Array<string>(13).fill('{}'), '{""}', '{y}', '{NULL}', '{"{}"}', '{"{}"}'];
+  const store = `SELECT store_checkpoints(NULL, NULL, $1, false, ${columns.map((each) => `'${each}'`).join(', ')})`;
   return {
     states: await asked(`SELECT FROM langgraph.checkpoints WHERE thread_id LIKE $1`, [`${victim}/%`]),
     items: await asked(`SELECT FROM langgraph.store WHERE namespace_path LIKE $1`, [`${victim}%`]),
     written: await asked(insert, [`${victim}/planted`]),
+    stored: await asked(store, [`${victim}/planted`]),
     changed: await asked(`UPDATE langgraph.store SET value = '{"planted":1}' WHERE namespace_path LIKE $1`, [
       `${victim}%`,
     ]),
