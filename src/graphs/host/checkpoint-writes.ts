@@ -44,7 +44,7 @@ export function replacesKnown(writes: PendingWrite[]): boolean {
 const PARAMETERS = Array.from({ length: 22 }, (_, index) => `$${index + 1}`).join(', ');
 const STORE = prepared('store-checkpoints', `SELECT 1 WHERE store_checkpoints(${PARAMETERS})`);
 
-/** What one statement writes. */
+/** Rows that one statement stores, and the conditions on them. */
 export interface Stored {
   /** Key of the thread in the tables. */
   threadKey: string;

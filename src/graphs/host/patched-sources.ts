@@ -13,9 +13,10 @@ export function patchSources(patches: SourcePatch[]): void {
   registerHooks({
     load: (url, context, nextLoad) => {
       const loaded = nextLoad(url, context);
-      for (const { module, patch } of patches) {
+      const source = loaded.source as string | Buffer | null | undefined;
+      for (const { module, patch } of source ? patches : []) {
         const ending = module.exec(url)?.[1] as 'cjs' | 'js' | undefined;
-        if (ending) return { ...loaded, source: patch((loaded.source as string | Buffer).toString(), ending) };
+        if (ending) return { ...loaded, source: patch(source!.toString(), ending) };
       }
       return loaded;
     },

@@ -38,8 +38,10 @@ function untracedRunsOf(make) {
 }
 `;
 
-/** Makes the runs of what isn't traced only where they are used. */
+/** Makes the runs of what isn't traced only where they are used, in versions of the library that have the expression. */
 export const untracedRuns = {
   module: /\/@langchain\/core\/dist\/singletons\/async_local_storage\/index\.(cjs|js)$/,
-  patch: (source: string): string => source.replace(EXPRESSION, 'untracedRun($1)') + FUNCTION,
+  patch: (source: string): string => {
+    return EXPRESSION.test(source) ? source.replace(EXPRESSION, 'untracedRun($1)') + FUNCTION : source;
+  },
 };
