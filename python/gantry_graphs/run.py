@@ -66,8 +66,7 @@ async def run_graph(
         Fence(request["runId"], request["attempt"]),
         _checkpoint_metadata(request),
         control.is_handing_back,
-        # A temporary thread has no other run.
-        empty_thread=request["threadId"] if kwargs["temporary"] and request["attempt"] == 1 else None,
+        empty_thread=request["threadId"] if request["threadIsNew"] else None,
     )
     store = RunStore(context.requests, {"execution": execution})
     config = _config(context, request)

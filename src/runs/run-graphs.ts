@@ -64,6 +64,8 @@ export class RunGraphs {
           this.config.runs.timeoutMs,
         ),
         ...(this.config.traces.ownRuns && { traceKey: this.traceKeyOf(run) }),
+        // A temporary thread has no other run.
+        threadIsNew: kwargs.temporary && attempt === 1,
         handedBack: before?.handedBack ?? false,
         emitted,
       },

@@ -72,7 +72,7 @@ describe('the checkpoints of a run', () => {
     graph: unknown,
     input: unknown = {},
     streamMode: StreamMode = 'values',
-    temporary = false,
+    threadIsNew = false,
   ) {
     const runId = uuidv7();
     await insertRun(threadId, runId);
@@ -84,10 +84,16 @@ describe('the checkpoints of a run', () => {
       },
       {
         ...{ runId, threadId, tenantId: TENANT, assistantId: runId, graphId: 'graph', attempt: 1, metadata: {} },
-        ...{ headers: {}, handedBack: false, emitted: { updates: {}, facts: [] }, onUnknown: 'retry' as never },
+        ...{
+          headers: {},
+          threadIsNew,
+          handedBack: false,
+          emitted: { updates: {}, facts: [] },
+          onUnknown: 'retry' as never,
+        },
         kwargs: {
           ...{ input, stream_mode: [streamMode], stream_subgraphs: false, stream_resumable: false },
-          ...{ durability: 'async', temporary },
+          ...{ durability: 'async', temporary: threadIsNew },
         },
       },
       { signal: new AbortController().signal, isHandingBack: () => false, onNode: () => undefined },

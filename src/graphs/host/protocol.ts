@@ -116,6 +116,8 @@ export interface ExecuteRequest {
   attempt: number;
   kwargs: RunKwargs;
   metadata: Record<string, unknown>;
+  /** Whether the thread has no checkpoint, so that none is looked for. */
+  threadIsNew: boolean;
   /** Whether the earlier attempt handed the run back after a checkpoint, so that no node of it is in doubt. */
   handedBack: boolean;
   /** Events that earlier attempts of the run have emitted, so that they are not repeated. */

@@ -56,8 +56,7 @@ export async function* runGraph(
     tenantId: request.tenantId,
     fence,
     threadId: request.threadId,
-    // A temporary thread has no other run.
-    threadIsNew: kwargs.temporary && request.attempt === 1,
+    threadIsNew: request.threadIsNew,
     metadata: checkpointMetadata(request),
     handBack: { isWanted: isHandingBack, untilRead: () => progress.untilRead() },
     graphFile: context.graphs.source(request.graphId)?.file,
