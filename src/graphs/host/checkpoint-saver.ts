@@ -112,9 +112,7 @@ export class CheckpointSaver extends OpenPostgresSaver {
     for (;;) {
       left -= page.length;
       const before = page.length === PAGE && left > 0 ? page[PAGE - 1].config : undefined;
-      const next = before && this.page(config, { ...options, before }, left);
-      // Its caller may stop before it awaits the next page.
-      next?.catch(() => undefined);
+      const next = before && seenLater(this.page(config, { ...options, before }, left));
       // Only the event loop sends the statement; what follows are promises without a pause for it.
       if (next) await setImmediate();
       for (const tuple of page) yield this.shown(tuple);
@@ -243,4 +241,10 @@ export class CheckpointSaver extends OpenPostgresSaver {
   protected override blobsToStore(blobs: (Uint8Array | undefined)[]): Promise<(Uint8Array | undefined)[]> {
     return storedBytes('checkpoint', 'values', blobs);
   }
+}
+
+/** A promise that is awaited later, if at all: its error is thrown there, and must not count as unhandled until then. */
+export function seenLater<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
 }

@@ -8,7 +8,7 @@ import type {
 } from '@langchain/langgraph-checkpoint';
 import { storableJson } from '../../database/storable-text';
 import type { Fence } from '../../database/fence';
-import { CheckpointSaver } from './checkpoint-saver';
+import { CheckpointSaver, seenLater } from './checkpoint-saver';
 import type { Connections } from './tenant-connections';
 import { replacesKnown, type Rows, storeRows } from './checkpoint-writes';
 import { NewestCheckpoint } from './newest-checkpoint';
@@ -231,10 +231,4 @@ export class RunCheckpointSaver extends CheckpointSaver {
   private async rowsToWrite(...given: Parameters<CheckpointSaver['putWrites']>): Promise<Rows> {
     return { blobs: [], writes: await this.rowsOfWrites(...given), checkpoints: [] };
   }
-}
-
-/** A value that can't be encoded fails its write; until then, the rejection must not count as unhandled. */
-function seenLater(rows: Promise<Rows>): Promise<Rows> {
-  rows.catch(() => undefined);
-  return rows;
 }

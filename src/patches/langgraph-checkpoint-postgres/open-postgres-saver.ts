@@ -17,7 +17,7 @@ import type {
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 
 /** Text that the library adds to its SELECT to read the newest checkpoint of a thread, character by character. */
-export const WHERE_NEWEST = 'WHERE thread_id = $1 AND checkpoint_ns = $2 ORDER BY checkpoint_id DESC LIMIT 1';
+export const WHERE_NEWEST = whereListed(1);
 
 /**
  * Text that the library adds to its SELECT to list the checkpoints of a thread, character by character.
