@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -222,15 +222,13 @@ class CheckpointSaver(AsyncPostgresSaver):
 _DEFERRED_SECONDS = 0.005
 
 
+@dataclass
 class _Deferred:
     """Rows that are stored with the next checkpoint, or alone when none follows soon."""
 
-    def __init__(self, thread_id: str, timer: asyncio.TimerHandle) -> None:
-        self.thread_id = thread_id
-        self.timer = timer
-        self.parts: list[asyncio.Future[Rows]] = []
-        # Done when they are being written.
-        self.taken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    thread_id: str
+    timer: asyncio.TimerHandle
+    parts: list[asyncio.Future[Rows]] = field(default_factory=list)
 
 
 class RunCheckpointSaver(CheckpointSaver):
@@ -263,12 +261,12 @@ class RunCheckpointSaver(CheckpointSaver):
         """Returns when all writes so far are committed: only then may they be emitted.
 
         The library starts a write as a task of the event loop, before it emits what the write is of; that task begins
-        within the next turns of the loop.
+        within the next turns of the loop. Deferred rows are written at once: the library makes no checkpoint before the
+        caller asks it for its next chunk.
         """
         for _ in range(3):
             await asyncio.sleep(0)
-        while self._deferred or self._open:
-            await asyncio.wait({self._deferred.taken} if self._deferred else set(self._open))
+        await self._write_rest()
         self._check()
 
     async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
@@ -343,7 +341,6 @@ class RunCheckpointSaver(CheckpointSaver):
             self._check()
             return await self._track(self._insert(thread_id, rows))
         deferred.timer.cancel()
-        deferred.taken.set_result(None)
         self._check()
         parts = [*deferred.parts, *rows]
         return await self._track(self._insert(thread_id, parts), fails_later_writes=True)

@@ -101,10 +101,22 @@ async def stream_run(
     asked = kwargs["stream_mode"]
     options = {**options, "stream_mode": library_modes(asked), "subgraphs": True}
 
-    async def translate(chunk: Chunk) -> list[Event]:
-        if chunk[1] not in _WORK_IN_PROGRESS:
+    # Whether the events of a chunk that reports an end may not be emitted yet.
+    is_uncommitted = False
+
+    async def committed(events: list[Event]) -> list[Event]:
+        # Only for what is emitted: the library takes its next step, which the commit can be part of, when it is asked for
+        # its next chunk.
+        nonlocal is_uncommitted
+        if events and is_uncommitted:
             await written()
-        return list(translator.events(chunk))
+            is_uncommitted = False
+        return events
+
+    async def translate(chunk: Chunk) -> list[Event]:
+        nonlocal is_uncommitted
+        is_uncommitted = is_uncommitted or chunk[1] not in _WORK_IN_PROGRESS
+        return await committed(list(translator.events(chunk)))
 
     try:
         if kwargs.get("event_protocol"):
@@ -133,10 +145,10 @@ async def stream_run(
                     if "langsmith:hidden" not in (event.get("tags") or []):
                         yield {"event": "events", "data": to_wire_json(_public_event(event))}
     except BaseException:
-        for each in translator.rest():
+        for each in await committed(list(translator.rest())):
             yield each
         raise
-    for each in translator.rest():
+    for each in await committed(list(translator.rest())):
         yield each
 
 

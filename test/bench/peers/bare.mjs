@@ -8,6 +8,7 @@
 import cluster from 'node:cluster';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 import pg from 'pg';
 import { graph as pipeline } from '../../../examples/graphs/pipeline.ts';
@@ -25,8 +26,10 @@ const DURABLE = Object.fromEntries(
 );
 /** Statements of a server that records its runs. */
 const BEGIN = 'INSERT INTO bare_runs (run_id, thread_id, kwargs) VALUES ($1, $2, $3)';
-const LOG = 'INSERT INTO bare_segments (run_id, first, frames) VALUES ($1, $2, $3)';
+const LOG = 'INSERT INTO bare_segments (run_id, first, frames) SELECT * FROM unnest($1::uuid[], $2::int[], $3::text[])';
 const END = 'UPDATE bare_runs SET status = $2, output = $3 WHERE run_id = $1';
+/** Milliseconds for which frames are collected, as by Gantry's worker. */
+const COLLECT_MS = 3;
 const STREAM_MODES = { values: 'values', 'messages-tuple': 'messages' };
 
 /** @param {import('node:http').IncomingMessage} request */
@@ -60,31 +63,51 @@ async function recorded(thread, body, work) {
 }
 
 /**
- * Sends frames in their order. Where events are stored, one statement stores all that came while the one before was under way.
- * @param {string} run @param {import('node:http').ServerResponse} response
+ * Frames of all runs of this process that are not stored yet, by run; `first` is the number of the first of them.
+ * @type {Map<string, { first: number, frames: string, response: import('node:http').ServerResponse }>}
  */
+let waiting = new Map();
+/** @type {Promise<void>} */
+let writing = Promise.resolve();
+/** @type {Promise<void> | undefined} */
+let nextWrite;
+
+/** Stores the frames that wait in one statement, and sends them. */
+async function writeFrames() {
+  const segments = [...waiting];
+  waiting = new Map();
+  const column = (/** @type {'first' | 'frames'} */ key) => segments.map(([, segment]) => segment[key]);
+  await store(LOG, [segments.map(([run]) => run), column('first'), column('frames')]);
+  for (const [, { response, frames }] of segments) response.write(frames);
+}
+
+/** Resolves when the frames that wait are stored and sent. One statement is under way at a time. */
+function written() {
+  nextWrite ??= writing
+    .then(() => sleep(COLLECT_MS))
+    .then(() => {
+      nextWrite = undefined;
+      writing = writeFrames();
+      return writing;
+    });
+  return nextWrite;
+}
+
+/** Sends frames in their order; where events are stored, after that. @param {string} run @param {import('node:http').ServerResponse} response */
 function frameSender(run, response) {
   let count = 0;
-  let waiting = '';
   /** @type {Promise<void> | undefined} */
-  let writing;
-  async function write() {
-    while (waiting !== '') {
-      const frames = waiting;
-      waiting = '';
-      await store(LOG, [run, count, frames]);
-      response.write(frames);
-    }
-    writing = undefined;
-  }
+  let last;
   return {
     send: (/** @type {string} */ frame) => {
-      count += 1;
       if (!isRecording) return response.write(frame);
-      waiting += frame;
-      return (writing ??= new Promise((resolve) => setImmediate(resolve)).then(write));
+      const segment = waiting.get(run) ?? { first: count, frames: '', response };
+      segment.frames += frame;
+      waiting.set(run, segment);
+      count += 1;
+      return (last = written());
     },
-    sent: () => writing,
+    sent: () => last,
   };
 }
 
