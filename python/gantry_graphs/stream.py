@@ -101,22 +101,13 @@ async def stream_run(
     asked = kwargs["stream_mode"]
     options = {**options, "stream_mode": library_modes(asked), "subgraphs": True}
 
-    # Whether the events of a chunk that reports an end may not be emitted yet.
-    is_uncommitted = False
-
-    async def committed(events: list[Event]) -> list[Event]:
-        # Only for what is emitted: the library takes its next step, which the commit can be part of, when it is asked for
-        # its next chunk.
-        nonlocal is_uncommitted
-        if events and is_uncommitted:
+    async def emitted(translated: Iterable[tuple[str, Event]]) -> list[Event]:
+        # Only ends that are emitted wait for their commit: the library takes its next step, which the commit can be part
+        # of, when it is asked for its next chunk.
+        modes_and_events = list(translated)
+        if any(mode not in _WORK_IN_PROGRESS for mode, _ in modes_and_events):
             await written()
-            is_uncommitted = False
-        return events
-
-    async def translate(chunk: Chunk) -> list[Event]:
-        nonlocal is_uncommitted
-        is_uncommitted = is_uncommitted or chunk[1] not in _WORK_IN_PROGRESS
-        return await committed(list(translator.events(chunk)))
+        return [event for _, event in modes_and_events]
 
     try:
         if kwargs.get("event_protocol"):
@@ -125,19 +116,19 @@ async def stream_run(
             protocol_config = {**config, "configurable": configurable}
             async with aclosing(graph.astream(input, protocol_config, version="v2", **options)) as parts:
                 async for part in parts:
-                    for event in await translate(_chunk_of_part(part)):
+                    for event in await emitted(translator.events(_chunk_of_part(part))):
                         yield event
         elif "events" not in asked:
             async with aclosing(graph.astream(input, config, **options)) as chunks:
                 async for chunk in chunks:
-                    for event in await translate(chunk):
+                    for event in await emitted(translator.events(chunk)):
                         yield event
         else:
             async with aclosing(graph.astream_events(input, config, version="v2", **options)) as events:
                 async for event in events:
                     is_root = event["event"] == "on_chain_stream" and event["run_id"] == str(config["run_id"])
                     if is_root:
-                        for each in await translate(event["data"]["chunk"]):
+                        for each in await emitted(translator.events(event["data"]["chunk"])):
                             yield each
                         continue
                     if event["event"].endswith("_end"):
@@ -145,10 +136,10 @@ async def stream_run(
                     if "langsmith:hidden" not in (event.get("tags") or []):
                         yield {"event": "events", "data": to_wire_json(_public_event(event))}
     except BaseException:
-        for each in await committed(list(translator.rest())):
+        for each in await emitted(translator.rest()):
             yield each
         raise
-    for each in await committed(list(translator.rest())):
+    for each in await emitted(translator.rest()):
         yield each
 
 
@@ -161,7 +152,7 @@ def _chunk_of_part(part: dict[str, Any]) -> Chunk:
 
 
 class _Translator:
-    """Chunks of the library's stream as events of the API."""
+    """Chunks of the library's stream as events of the API, each with the mode of its chunk."""
 
     def __init__(self, kwargs: dict[str, Any], on_node: Callable[[str], None]) -> None:
         self._asked = set(kwargs["stream_mode"])
@@ -171,20 +162,20 @@ class _Translator:
         self._messages = _MessageAssembler()
         self._on_node = on_node
 
-    def events(self, chunk: Chunk) -> Iterator[Event]:
+    def events(self, chunk: Chunk) -> Iterator[tuple[str, Event]]:
         chunks = list(self._facts.next(chunk))
         if self._is_event_protocol and len(chunks) == 2 and _modes_of(chunks) == ["values", "checkpoints"]:
             # The event protocol emits a checkpoint before the state that is in it; the library emits it after.
             chunks.reverse()
         return self._with_facts(chunks)
 
-    def rest(self) -> Iterator[Event]:
+    def rest(self) -> Iterator[tuple[str, Event]]:
         return self._with_facts(self._facts.rest())
 
-    def _with_facts(self, chunks: Iterable[tuple[Chunk, str | None]]) -> Iterator[Event]:
+    def _with_facts(self, chunks: Iterable[tuple[Chunk, str | None]]) -> Iterator[tuple[str, Event]]:
         for chunk, fact in chunks:
             for event in self._translate(chunk):
-                yield event if fact is None else {**event, "fact": fact}
+                yield chunk[1], event if fact is None else {**event, "fact": fact}
 
     def _translate(self, chunk: Chunk) -> Iterator[Event]:
         namespace, mode, data = chunk
