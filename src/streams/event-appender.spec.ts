@@ -7,6 +7,8 @@ class RecordingLog {
   readonly writes: NewRunEvent[][] = [];
   refused = new Set<string>();
   failNext = false;
+  /** Duration of a write. */
+  takesMs = 0;
   /** Resolves the writes that wait; undefined lets them pass at once. */
   gate: Promise<void> | undefined;
   concurrent = 0;
@@ -17,6 +19,7 @@ class RecordingLog {
     this.mostConcurrent = Math.max(this.mostConcurrent, this.concurrent);
     try {
       await this.gate;
+      if (this.takesMs > 0) await new Promise((resolve) => setTimeout(resolve, this.takesMs));
       if (this.failNext) {
         this.failNext = false;
         throw new Error('The database is away');
@@ -131,6 +134,60 @@ describe('EventAppender', () => {
     expect(log.writes.flat()).toHaveLength(4_950);
     const long = log.writes.flat().filter(({ runId }) => runId === 'long');
     expect(long.map(({ seq }) => seq)).toEqual(Array.from({ length: 4_500 }, (_, seq) => seq));
+  });
+
+  describe('after a write', () => {
+    beforeEach(() => jest.useFakeTimers());
+    afterEach(() => jest.useRealTimers());
+
+    /** Writes an event of a run, and resolves when it is written. */
+    async function write(takesMs: number): Promise<void> {
+      log.takesMs = takesMs;
+      const appended = appender.appendEvents('first', [event('first', 0)]);
+      await jest.advanceTimersByTimeAsync(3 + takesMs);
+      await appended;
+      log.takesMs = 0;
+    }
+
+    it.each([
+      [0, 3],
+      [2, 12],
+      [5, 30],
+      [100, 40],
+    ])('that took %d ms, collects events for %d ms', async (takesMs, collectMs) => {
+      await write(takesMs);
+      const appends = [appender.appendEvents('a', [event('a', 0)])];
+      await jest.advanceTimersByTimeAsync(collectMs - 1);
+      appends.push(appender.appendEvents('b', [event('b', 0)]));
+      expect(log.writes).toHaveLength(1);
+      await jest.advanceTimersByTimeAsync(1);
+      await Promise.all(appends);
+      expect(log.writes.map((each) => each.length)).toEqual([1, 2]);
+    });
+
+    it('counts the pause from the end of the write, not from the next event', async () => {
+      await write(5);
+      await jest.advanceTimersByTimeAsync(28);
+      const appended = appender.appendEvents('a', [event('a', 0)]);
+      await jest.advanceTimersByTimeAsync(3);
+      await appended;
+      expect(log.writes).toHaveLength(2);
+    });
+
+    it('ends the pause when there is much to write', async () => {
+      await write(5);
+      const appends = Array.from({ length: 1_000 }, (_, seq) => appender.appendEvents('a', [event('a', seq)]));
+      await jest.advanceTimersByTimeAsync(0);
+      await Promise.all(appends);
+      expect(log.writes.map((each) => each.length)).toEqual([1, 1_000]);
+    });
+
+    it('returns the unwritten events of a run at once, for its end', async () => {
+      await write(5);
+      const appended = appender.appendEvents('a', [event('a', 0)]);
+      expect(await appender.withdraw('a')).toHaveLength(1);
+      await appended;
+    });
   });
 
   describe('asked for the unwritten events of a run', () => {

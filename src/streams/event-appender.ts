@@ -4,8 +4,17 @@ import { EventLogRepository } from './event-log.repository';
 import type { NewRunEvent } from './run-event';
 
 /** Time for which events are collected for one commit; readers don't notice a few milliseconds. */
-const FLUSH_MS = 3;
-const FLUSH_EVENTS = 64;
+const COLLECT_MS = 3;
+const COLLECT_EVENTS = 64;
+/**
+ * Pause after a write, as a multiple of the time that the write took. A write costs nearly as much with one token of each run
+ * as with several, so the more runs emit and the busier the machine is, the more each write should hold.
+ */
+const PAUSE_PER_WRITE = 6;
+/** Longest pause: two tokens of a model 20 ms apart arrive together, which their reader doesn't notice. */
+const MAX_PAUSE_MS = 40;
+/** Events that end a pause. */
+const PAUSE_EVENTS = 1_000;
 /** A notification carries the ids of its runs and may have 8,000 bytes. */
 const MAX_EVENTS = 2_000;
 const MAX_RUNS = 200;
@@ -36,6 +45,8 @@ export class EventAppender {
   private timer: NodeJS.Timeout | undefined;
   /** The batch in flight. */
   private writing: Batch | undefined;
+  /** Time of `performance.now()` at which the pause after the last write ends. */
+  private pausesUntil = 0;
 
   constructor(private readonly log: EventLogRepository) {}
 
@@ -78,15 +89,19 @@ export class EventAppender {
 
   private schedule(): void {
     if (this.writing) return;
-    if (this.batch.events.length >= FLUSH_EVENTS) {
+    const pause = this.pausesUntil - performance.now();
+    if (this.batch.events.length >= (pause > 0 ? PAUSE_EVENTS : COLLECT_EVENTS)) {
       clearTimeout(this.timer);
       this.timer = undefined;
       void this.flush();
     } else {
-      this.timer ??= setTimeout(() => {
-        this.timer = undefined;
-        void this.flush();
-      }, FLUSH_MS);
+      this.timer ??= setTimeout(
+        () => {
+          this.timer = undefined;
+          void this.flush();
+        },
+        Math.max(pause, COLLECT_MS),
+      );
     }
   }
 
@@ -94,6 +109,7 @@ export class EventAppender {
     const { batch } = this;
     this.batch = newBatch();
     this.writing = batch;
+    const since = performance.now();
     try {
       const held = new Set<string>();
       for (const part of partsOf(batch.events)) {
@@ -103,6 +119,8 @@ export class EventAppender {
     } catch (error) {
       batch.reject(error);
     } finally {
+      const now = performance.now();
+      this.pausesUntil = now + Math.min(PAUSE_PER_WRITE * (now - since), MAX_PAUSE_MS);
       this.writing = undefined;
       if (this.batch.events.length > 0) this.schedule();
     }
