@@ -179,7 +179,7 @@ function* translateChunk(
     const [message, metadata] = data as [BaseMessage, Record<string, unknown>];
     if (asked.has('messages-tuple')) {
       const name = !isRoot && kwargs.stream_subgraphs ? `messages|${namespace.join('|')}` : 'messages';
-      yield { event: name, data: toWireJson(data, isPiece(metadata) ? message : undefined) };
+      yield { event: name, data: messageFrame(message, metadata) };
     }
     if (asked.has('messages') && isPiece(metadata)) yield* messages.piece(message, metadata);
     return;
@@ -189,6 +189,15 @@ function* translateChunk(
     yield { event: nameOf(mode), data: toWireJson(publicChunk(mode, data)) };
   }
   if (mode === 'values' && isRoot && asked.has('messages')) yield* messages.state(data);
+}
+
+/** JSON of the metadata of messages: the library emits the same object with each token of a message. */
+const metadataJson = new WeakMap<object, string>();
+
+function messageFrame(message: BaseMessage, metadata: Record<string, unknown>): string {
+  const json = metadataJson.get(metadata) ?? toWireJson(metadata);
+  metadataJson.set(metadata, json);
+  return `[${toWireJson(message, isPiece(metadata) ? message : undefined)},${json}]`;
 }
 
 /**
