@@ -10,6 +10,7 @@ import gc
 import itertools
 import os
 import sys
+import time
 import traceback
 from typing import Any
 
@@ -232,9 +233,14 @@ async def _load(channel: ParentChannel, data: dict[str, Any]) -> GraphProcess:
 async def _pulse(channel: ParentChannel, process: GraphProcess) -> None:
     from .memory import resident_mb
 
+    last, busy = time.monotonic(), time.thread_time()
     for count in itertools.count():
         if not process.is_idle or count % _PULSES_OF_IDLE == 0:
-            channel.send({"type": "pulse", "residentMb": resident_mb()})
+            now, busy_now = time.monotonic(), time.thread_time()
+            # The event loop of Python doesn't measure how long it waits.
+            share = (busy_now - busy) / max(now - last, _PULSE_SECONDS)
+            last, busy = now, busy_now
+            channel.send({"type": "pulse", "residentMb": resident_mb(), "busyShare": share})
         await asyncio.sleep(_PULSE_SECONDS)
 
 

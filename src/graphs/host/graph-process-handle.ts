@@ -85,7 +85,7 @@ export class GraphProcess {
   readonly ready: Promise<LoadedGraphs>;
   readonly ended: Promise<void>;
   readonly memory = new GraphProcessMemory();
-  private readonly pulse = new GraphProcessPulse();
+  readonly pulse = new GraphProcessPulse();
   private readonly store: StoreOperations;
   private readonly logger = new Logger(GraphProcess.name);
   private readonly userLog = new Logger('Graph');
@@ -112,8 +112,8 @@ export class GraphProcess {
         if (!isFromProcess(message, bytes)) throw new CorruptMessage('a shape that no graph process sends');
         const wasSilent = !this.responsive;
         // Data on the channel doesn't prove it: code that blocks the event loop may write it.
-        if (message.type === 'pulse' || message.type === 'ready') this.pulse.beat();
-        if (message.type === 'pulse') this.memory.measured(message.residentMb);
+        if (message.type === 'ready') this.pulse.beat(0);
+        if (message.type === 'pulse') this.pulse.beat(message.busyShare);
         if (message.type === 'accept') this.unanswered.delete(message.id);
         if (wasSilent && this.responsive) onAwake();
         if (message.type === 'ready') {
@@ -241,7 +241,7 @@ export class GraphProcess {
 
   private take(): number {
     this.lastUse = Date.now();
-    if (this.load === 0) this.pulse.becameBusy();
+    this.pulse.gotWork(this.load === 0);
     this.nextId += 1;
     return this.nextId;
   }
@@ -254,7 +254,7 @@ export class GraphProcess {
   private receive(message: Exclude<FromProcess, { type: 'ready' | 'unusable' }>): void {
     switch (message.type) {
       case 'pulse':
-        return;
+        return this.memory.measured(message.residentMb);
       case 'accept':
         return this.grant(message.id);
       case 'stray':

@@ -3,19 +3,33 @@ const SILENCE_MS = 400;
 /** The same for a process without work, which sends two pulses a second. */
 const SILENCE_OF_IDLE_MS = 2_000;
 
+/** Share of its time up to which a process may be busy and take more work without making the work that it has wait. */
+const BUSY_BELOW = 0.75;
+/** Share of the time between two pulses that new work counts for, until a pulse has measured what it takes. */
+const SHARE_OF_NEW_WORK = 0.05;
+
 /** Pulses of a graph process, which stop while user code blocks its event loop. */
 export class GraphProcessPulse {
   private last = Date.now();
   /** When the process got the first of the work that it has. */
   private busySince = 0;
+  private busyShare = 0;
 
-  beat(): void {
+  /** @param busyShare share of the time since the last pulse in which the process was busy, from 0 to 1 */
+  beat(busyShare: number): void {
     this.last = Date.now();
+    this.busyShare = busyShare;
   }
 
-  /** Called when a process without work gets some. */
-  becameBusy(): void {
-    this.busySince = Date.now();
+  /** @param isFirst whether the process had no work before */
+  gotWork(isFirst: boolean): void {
+    if (isFirst) this.busySince = Date.now();
+    this.busyShare += SHARE_OF_NEW_WORK;
+  }
+
+  /** Whether the process can take more work without making the work that it has wait. */
+  get hasTimeLeft(): boolean {
+    return this.busyShare < BUSY_BELOW;
   }
 
   isRegular(isIdle: boolean): boolean {

@@ -289,11 +289,15 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
     }
   });
   let pulses = 0;
+  let lastPulse = performance.eventLoopUtilization();
   setInterval(() => {
     pulses += 1;
     const isIdle = executions.size === 0 && callsInFlight === 0;
     if (isIdle && pulses % PULSES_OF_IDLE !== 0) return;
-    send({ type: 'pulse', residentMb: process.memoryUsage.rss() / MIB });
+    const now = performance.eventLoopUtilization();
+    const { utilization: busyShare } = performance.eventLoopUtilization(now, lastPulse);
+    lastPulse = now;
+    send({ type: 'pulse', residentMb: process.memoryUsage.rss() / MIB, busyShare });
   }, PULSE_MS);
   send({ type: 'ready', ...loaded });
   keepCompiledCode();

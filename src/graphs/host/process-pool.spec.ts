@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { GraphProcess } from './graph-process-handle';
 import { GraphProcessMemory } from './graph-process-memory';
+import { GraphProcessPulse } from './graph-process-pulse';
 import { ProcessPool } from './process-pool';
 
 const MAX = 2;
@@ -13,6 +14,7 @@ class FakeProcess {
   readonly responsive = true;
   idleness = 0;
   readonly memory = new GraphProcessMemory();
+  readonly pulse = new GraphProcessPulse();
   readonly work: string[] = [];
   isNice = false;
 
@@ -66,6 +68,7 @@ describe('a pool of graph processes that tenants share', () => {
   /** Gives a tenant a run in a process, which the pool chooses. */
   async function begin(tenantId: string): Promise<FakeProcess> {
     const process = (await pool.acquire(tenantId)) as unknown as FakeProcess;
+    process.pulse.gotWork(process.load === 0);
     process.work.push(tenantId);
     pool.keepReserve();
     await turn();
@@ -77,6 +80,26 @@ describe('a pool of graph processes that tenants share', () => {
     for (let count = 0; count < size; count += 1) processes.push(await begin(tenantId));
     return processes;
   }
+
+  it('gives work to the process that has the most, as long as that has time left, and otherwise to the one that has the least', async () => {
+    const own = await beginBatch('one', MAX);
+    expect(new Set(own)).toEqual(new Set(started));
+    const [shared, ...rest] = await beginBatch('one', 5);
+    expect(new Set(rest)).toEqual(new Set([shared]));
+    const other = own.find((process) => process !== shared)!;
+    shared.pulse.beat(0.8);
+    expect(await begin('one')).toBe(other);
+    other.pulse.beat(0.9);
+    expect(await begin('one')).toBe(other);
+    shared.pulse.beat(0.6);
+    expect(await begin('one')).toBe(shared);
+  });
+
+  it('distributes work that comes before a pulse has measured what it takes', async () => {
+    await beginBatch('one', 100);
+    const [fewest, most] = started.map(({ load }) => load).sort((one, other) => one - other);
+    expect(most - fewest).toBeLessThan(20);
+  });
 
   it('starts the process for tenants with little work after the one that was loading when the second tenant came', async () => {
     const loading = Promise.withResolvers<Record<string, string>>();

@@ -39,8 +39,9 @@ export const stopping = (): ExecutionBroken => new ExecutionBroken('The process 
 /**
  * Assigns work to graph processes.
  *
- * 1. Work has a process of its own as long as there are fewer than the maximum; beyond that it shares the process that has the
- *    least.
+ * 1. Work has a process of its own as long as there are fewer than the maximum. Beyond that it shares a process: of those that have
+ *    time left the one with the most work, since a token costs less the more of them a process handles each time that it wakes up.
+ *    Where none has time left, it is the one with the least work.
  * 2. A process that doesn't answer gets no work, and doesn't count against the maximum.
  * 3. One idle process is kept in reserve while there may be more.
  * 4. Where processes serve one tenant each, a process belongs to the first tenant whose work it gets. At the maximum, an idle process
@@ -230,10 +231,9 @@ export class ProcessPool {
     }
     // A blocked process doesn't count against the maximum, or a few of them would stop the whole worker.
     if (responsive.length + this.loading.size < this.options.processes.max) return undefined;
-    return usable.reduce<GraphProcess | undefined>(
-      (least, process) => (least && least.load <= process.load ? least : process),
-      undefined,
-    );
+    const byLoad = usable.sort((one, other) => one.load - other.load);
+    const isFavored = byLoad.some((process) => process === this.reserved);
+    return (isFavored ? undefined : byLoad.findLast(({ pulse }) => pulse.hasTimeLeft)) ?? byLoad[0];
   }
 
   /** The processes that serve every tenant. */

@@ -257,8 +257,11 @@ export interface LoadedGraphs {
 export type FromProcess =
   | ({ type: 'ready' } & LoadedGraphs)
   | { type: 'unusable'; message: string }
-  /** `residentMb`: memory of the process, in MiB. */
-  | { type: 'pulse'; residentMb: number }
+  /**
+   * `residentMb`: memory of the process, in MiB; `busyShare`: share of the time since the last pulse in which its event loop was
+   * not waiting, from 0 to 1.
+   */
+  | { type: 'pulse'; residentMb: number; busyShare: number }
   | { type: 'accept'; id: number }
   /** User code threw outside of any run. */
   | { type: 'stray'; message: string }
@@ -281,7 +284,7 @@ type Shape = Record<string, 'number' | 'string' | 'object' | 'events' | 'names'>
 const SHAPES: Record<FromProcess['type'], Shape> = {
   ready: { problems: 'object', factories: 'names' },
   unusable: { message: 'string' },
-  pulse: { residentMb: 'number' },
+  pulse: { residentMb: 'number', busyShare: 'number' },
   accept: { id: 'number' },
   stray: { message: 'string' },
   log: { level: 'string', message: 'string', fields: 'object' },

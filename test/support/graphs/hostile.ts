@@ -175,7 +175,7 @@ const FLOODS: Record<string, (config: LangGraphRunnableConfig, until: string) =>
   // Answers as if the event loop were free.
   small: (_config, until) => {
     for (let id = 1; id < 1_000; id += 1)
-      send(id % 2 ? { type: 'pulse', residentMb: 1 } : { type: 'result', id, value: '' }, until);
+      send(id % 2 ? { type: 'pulse', residentMb: 1, busyShare: 0 } : { type: 'result', id, value: '' }, until);
   },
   writer: ({ writer }) => writer?.(DATA),
   // A few megabytes that would be hundreds as objects.
