@@ -7,7 +7,7 @@ const TOKENS = 200;
 const ANSWER_MS = 20 * TOKENS;
 const ANSWERS = 2;
 /** Numbers of chats at once that are tried, until readers notice. */
-const CHATS = [16, 32, 48, 64, 96, 128, 160, 192, 224, 256, 288, 320, 384, 512];
+const CHATS = [16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 288, 320, 384, 512];
 /** Gap between two tokens that a reader notices. */
 const GAP_MS = 100;
 /** Longest time for 95 of 100 answers, from the request to the last token: a server that lets chats wait for each other takes longer. */
