@@ -140,29 +140,33 @@ describe('EventAppender', () => {
     beforeEach(() => jest.useFakeTimers());
     afterEach(() => jest.useRealTimers());
 
-    /** Writes an event of a run, and resolves when it is written. */
-    async function write(takesMs: number): Promise<void> {
+    /** Writes an event of each of some runs, and resolves when they are written. */
+    async function write(takesMs: number, runs = 50): Promise<void> {
       log.takesMs = takesMs;
-      const appended = appender.appendEvents('first', [event('first', 0)]);
+      const appends = Array.from({ length: runs }, (_, run) => appender.appendEvents(`r${run}`, [event(`r${run}`, 0)]));
       await jest.advanceTimersByTimeAsync(3 + takesMs);
-      await appended;
+      await Promise.all(appends);
       log.takesMs = 0;
     }
 
+    const sizes = (): number[] => log.writes.slice(1).map(({ length }) => length);
+
     it.each([
-      [0, 3],
-      [2, 12],
-      [5, 30],
-      [100, 40],
-    ])('that took %d ms, collects events for %d ms', async (takesMs, collectMs) => {
-      await write(takesMs);
+      [0, 50, 3],
+      [2, 50, 12],
+      [4, 50, 24],
+      [100, 50, 30],
+      [100, 20, 20],
+      [100, 1, 3],
+    ])('that took %d ms for %d runs, collects events for %d ms', async (takesMs, runs, collectMs) => {
+      await write(takesMs, runs);
       const appends = [appender.appendEvents('a', [event('a', 0)])];
       await jest.advanceTimersByTimeAsync(collectMs - 1);
       appends.push(appender.appendEvents('b', [event('b', 0)]));
       expect(log.writes).toHaveLength(1);
       await jest.advanceTimersByTimeAsync(1);
       await Promise.all(appends);
-      expect(log.writes.map((each) => each.length)).toEqual([1, 2]);
+      expect(sizes()).toEqual([2]);
     });
 
     it('counts the pause from the end of the write, not from the next event', async () => {
@@ -179,7 +183,7 @@ describe('EventAppender', () => {
       const appends = Array.from({ length: 1_000 }, (_, seq) => appender.appendEvents('a', [event('a', seq)]));
       await jest.advanceTimersByTimeAsync(0);
       await Promise.all(appends);
-      expect(log.writes.map((each) => each.length)).toEqual([1, 1_000]);
+      expect(sizes()).toEqual([1_000]);
     });
 
     it('returns the unwritten events of a run at once, for its end', async () => {

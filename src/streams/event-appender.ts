@@ -11,8 +11,10 @@ const COLLECT_EVENTS = 64;
  * as with several, so the more runs emit and the busier the machine is, the more each write should hold.
  */
 const PAUSE_PER_WRITE = 6;
+/** Longest pause for each run of the write: a pause saves little for few runs, also where the database is far away. */
+const MAX_PAUSE_PER_RUN_MS = 1;
 /** Longest pause: two tokens of a model 20 ms apart arrive together, which their reader doesn't notice. */
-const MAX_PAUSE_MS = 40;
+const MAX_PAUSE_MS = 30;
 /** Events that end a pause. */
 const PAUSE_EVENTS = 1_000;
 /** A notification carries the ids of its runs and may have 8,000 bytes. */
@@ -110,8 +112,8 @@ export class EventAppender {
     this.batch = newBatch();
     this.writing = batch;
     const since = performance.now();
+    const held = new Set<string>();
     try {
-      const held = new Set<string>();
       for (const part of partsOf(batch.events)) {
         for (const runId of await this.write(part, batch)) held.add(runId);
       }
@@ -120,7 +122,8 @@ export class EventAppender {
       batch.reject(error);
     } finally {
       const now = performance.now();
-      this.pausesUntil = now + Math.min(PAUSE_PER_WRITE * (now - since), MAX_PAUSE_MS);
+      const pause = PAUSE_PER_WRITE * (now - since);
+      this.pausesUntil = now + Math.min(pause, MAX_PAUSE_PER_RUN_MS * held.size, MAX_PAUSE_MS);
       this.writing = undefined;
       if (this.batch.events.length > 0) this.schedule();
     }
