@@ -125,6 +125,15 @@ describe('a pool of graph processes that tenants share', () => {
     expect(inReserved(await beginBatch('one', 100))).toBeLessThan(3);
   });
 
+  it('gives it the runs of light tenants also while processes with more work have time left', async () => {
+    await begin('one');
+    await beginBatch('two', 20);
+    const reserved = started[MAX];
+    expect(await begin('three')).toBe(reserved);
+    for (const process of started) process.pulse.beat(0);
+    expect(await begin('four')).toBe(reserved);
+  });
+
   it('gives it the runs of light tenants while it is idle, so that its code is compiled when a batch comes', async () => {
     await begin('one');
     await begin('two');

@@ -222,7 +222,8 @@ export class ProcessPool {
   private pick(tenantId: string, preferred?: GraphProcess): GraphProcess | undefined {
     const responsive = this.regular().filter((process) => process.responsive);
     const usable = responsive.filter((process) => [undefined, tenantId].includes(this.owners.get(process)));
-    if (this.reserved?.responsive && this.isLight(tenantId)) usable.unshift(this.reserved);
+    const reserved = this.reserved?.responsive && this.isLight(tenantId) ? this.reserved : undefined;
+    if (reserved) usable.unshift(reserved);
     const idle = usable.filter((process) => process.load === 0);
     if (idle.length > 0) {
       return (
@@ -232,8 +233,9 @@ export class ProcessPool {
     // A blocked process doesn't count against the maximum, or a few of them would stop the whole worker.
     if (responsive.length + this.loading.size < this.options.processes.max) return undefined;
     const byLoad = usable.sort((one, other) => one.load - other.load);
-    const isFavored = byLoad.some((process) => process === this.reserved);
-    return (isFavored ? undefined : byLoad.findLast(({ pulse }) => pulse.hasTimeLeft)) ?? byLoad[0];
+    // A tenant with little work doesn't join the process that another tenant's batch fills.
+    const shared = reserved ? undefined : byLoad.findLast(({ pulse }) => pulse.hasTimeLeft);
+    return shared ?? byLoad[0];
   }
 
   /** The processes that serve every tenant. */
