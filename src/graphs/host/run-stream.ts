@@ -195,8 +195,11 @@ function* translateChunk(
 const metadataJson = new WeakMap<object, string>();
 
 function messageFrame(message: BaseMessage, metadata: Record<string, unknown>): string {
-  const json = metadataJson.get(metadata) ?? toWireJson(metadata);
-  metadataJson.set(metadata, json);
+  let json = metadataJson.get(metadata);
+  if (json === undefined) {
+    json = toWireJson(metadata);
+    metadataJson.set(metadata, json);
+  }
   return `[${toWireJson(message, isPiece(metadata) ? message : undefined)},${json}]`;
 }
 
