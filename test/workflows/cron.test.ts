@@ -15,7 +15,7 @@ import { CRONS_QUEUE, RUNS_QUEUE } from '../../workflows/contracts/queues';
 import { scheduledStartAttribute, SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
-import { startTimeSkipping } from '../support/time-skipping';
+import { startTimeSkipping, type TimeSkipping } from '../support/time-skipping';
 import { waitFor } from '../support/wait-for';
 import type { LastingRunActivities, scheduleWorkflow } from '../support/workflows/cron-weeks';
 
@@ -47,6 +47,7 @@ interface Cron {
 describe('the workflow of a cron, over weeks', () => {
   let environment: TestWorkflowEnvironment;
   let workflowBundle: WorkflowBundleWithSourceMap;
+  let stop: TimeSkipping['stop'] | undefined;
   let api: TestApi;
   let tenantId: string;
   let activities: CronActivityProvider;
@@ -55,7 +56,9 @@ describe('the workflow of a cron, over weeks', () => {
   let awayUntil = 0;
 
   beforeAll(async () => {
-    ({ environment, workflowBundle } = await startTimeSkipping(require.resolve('../support/workflows/cron-weeks')));
+    ({ environment, workflowBundle, stop } = await startTimeSkipping(
+      require.resolve('../support/workflows/cron-weeks'),
+    ));
     await environment.connection.operatorService.addSearchAttributes({
       namespace: environment.namespace ?? 'default',
       searchAttributes: {
@@ -84,7 +87,7 @@ describe('the workflow of a cron, over weeks', () => {
 
   afterAll(async () => {
     await api?.close();
-    await environment?.teardown();
+    await stop?.();
   });
 
   async function ask<T>(method: string, path: string, body?: object): Promise<T> {

@@ -11,7 +11,7 @@ import { EXPORTS_QUEUE } from '../../workflows/contracts/queues';
 import type { exportScheduleWorkflow } from '../../workflows/export-schedule.workflow';
 import type { exportWorkflow } from '../../workflows/export.workflow';
 import { FakeExports, hang } from '../support/fake-exports';
-import { startTimeSkipping } from '../support/time-skipping';
+import { startTimeSkipping, type TimeSkipping } from '../support/time-skipping';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -20,13 +20,14 @@ const TENANT = 'tenant';
 describe('export workflows', () => {
   let environment: TestWorkflowEnvironment;
   let workflowBundle: WorkflowBundleWithSourceMap;
+  let stop: TimeSkipping['stop'] | undefined;
   let number = 0;
 
   beforeAll(async () => {
-    ({ environment, workflowBundle } = await startTimeSkipping(require.resolve('../../workflows')));
+    ({ environment, workflowBundle, stop } = await startTimeSkipping(require.resolve('../../workflows')));
   });
 
-  afterAll(() => environment?.teardown());
+  afterAll(() => stop?.());
 
   const now = (): Promise<number> => environment.currentTimeMs();
 

@@ -13,7 +13,7 @@ import type {
 import { webhookWorkflowId } from '../../workflows/contracts/webhook.contract';
 import type { runWorkflow } from '../../workflows/run.workflow';
 import type { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery.workflow';
-import { startTimeSkipping } from '../support/time-skipping';
+import { startTimeSkipping, type TimeSkipping } from '../support/time-skipping';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -21,13 +21,14 @@ const DAY_MS = 24 * HOUR_MS;
 describe('run workflow', () => {
   let environment: TestWorkflowEnvironment;
   let workflowBundle: WorkflowBundleWithSourceMap;
+  let stop: TimeSkipping['stop'] | undefined;
   let runs = 0;
 
   beforeAll(async () => {
-    ({ environment, workflowBundle } = await startTimeSkipping(require.resolve('../../workflows')));
+    ({ environment, workflowBundle, stop } = await startTimeSkipping(require.resolve('../../workflows')));
   });
 
-  afterAll(() => environment?.teardown());
+  afterAll(() => stop?.());
 
   type RunHandle = WorkflowHandleWithFirstExecutionRunId<typeof runWorkflow>;
 

@@ -10,7 +10,7 @@ import { WEBHOOKS_QUEUE } from '../../workflows/contracts/queues';
 import type { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery.workflow';
 import { RetrySchedule } from '../../src/webhooks/retry-schedule';
 import { loadConfig } from '../../src/config/config';
-import { startTimeSkipping } from '../support/time-skipping';
+import { startTimeSkipping, type TimeSkipping } from '../support/time-skipping';
 import { waitFor } from '../support/wait-for';
 
 /** The schedule that a Gantry without settings has. */
@@ -23,14 +23,15 @@ const DELAYS = loadConfig({
 describe('webhook delivery workflow', () => {
   let environment: TestWorkflowEnvironment;
   let workflowBundle: WorkflowBundleWithSourceMap;
+  let stop: TimeSkipping['stop'] | undefined;
 
   beforeAll(async () => {
-    ({ environment, workflowBundle } = await startTimeSkipping(
+    ({ environment, workflowBundle, stop } = await startTimeSkipping(
       require.resolve('../../workflows/webhook-delivery.workflow'),
     ));
   });
 
-  afterAll(() => environment?.teardown());
+  afterAll(() => stop?.());
 
   async function withWorker<T>(activities: Partial<WebhookActivities>, work: () => Promise<T>): Promise<T> {
     const worker = await Worker.create({
