@@ -3,7 +3,7 @@ const SILENCE_MS = 400;
 /** The same for a process without work, which sends two pulses a second. */
 const SILENCE_OF_IDLE_MS = 2_000;
 
-/** Share of its time up to which a process may be busy and take more work without making the work that it has wait. */
+/** Share of a processor up to which a process may be busy and take more work without making the work that it has wait. */
 const BUSY_BELOW = 0.75;
 /** Share of the time between two pulses that new work counts for, until a pulse has measured what it takes. */
 const SHARE_OF_NEW_WORK = 0.05;
@@ -15,7 +15,7 @@ export class GraphProcessPulse {
   private busySince = 0;
   private busyShare = 0;
 
-  /** @param busyShare share of the time since the last pulse in which the process was busy, from 0 to 1 */
+  /** @param busyShare processor time of its main thread since the last pulse, as a share of the time, from 0 to 1 */
   beat(busyShare: number): void {
     this.last = Date.now();
     this.busyShare = busyShare;

@@ -289,14 +289,18 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
     }
   });
   let pulses = 0;
-  let lastPulse = performance.eventLoopUtilization();
+  let lastPulse = performance.now();
+  let lastUsage = process.threadCpuUsage();
   setInterval(() => {
     pulses += 1;
     const isIdle = executions.size === 0 && callsInFlight === 0;
     if (isIdle && pulses % PULSES_OF_IDLE !== 0) return;
-    const now = performance.eventLoopUtilization();
-    const { utilization: busyShare } = performance.eventLoopUtilization(now, lastPulse);
-    lastPulse = now;
+    const elapsedMs = performance.now() - lastPulse;
+    const { user, system } = process.threadCpuUsage(lastUsage);
+    lastPulse += elapsedMs;
+    lastUsage = process.threadCpuUsage();
+    // The utilization of the event loop would include the time for which the process waits for a processor.
+    const busyShare = (user + system) / 1_000 / elapsedMs;
     send({ type: 'pulse', residentMb: process.memoryUsage.rss() / MIB, busyShare });
   }, PULSE_MS);
   send({ type: 'ready', ...loaded });

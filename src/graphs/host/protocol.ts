@@ -258,8 +258,8 @@ export type FromProcess =
   | ({ type: 'ready' } & LoadedGraphs)
   | { type: 'unusable'; message: string }
   /**
-   * `residentMb`: memory of the process, in MiB; `busyShare`: share of the time since the last pulse in which its event loop was
-   * not waiting, from 0 to 1.
+   * `residentMb`: memory of the process, in MiB; `busyShare`: processor time of its main thread since the last pulse, as a
+   * share of the time, from 0 to 1.
    */
   | { type: 'pulse'; residentMb: number; busyShare: number }
   | { type: 'accept'; id: number }
