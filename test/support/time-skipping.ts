@@ -49,7 +49,12 @@ async function startServer(path: string): Promise<{ server: ChildProcess; port: 
     const port = await freePort();
     const server = spawn(path, [String(port)], { stdio: ['ignore', 'pipe', 'pipe'] });
     new KeptOutput(`time-skipping ${server.pid}`, [server.stdout, server.stderr]);
-    await waitFor('the port of the time-skipping test server', async () => hasEnded(server) || (await accepts(port)));
+    try {
+      await waitFor('the port of the time-skipping test server', async () => hasEnded(server) || (await accepts(port)));
+    } catch (error) {
+      server.kill('SIGKILL');
+      throw error;
+    }
     return !hasEnded(server) && { server, port };
   });
 }
