@@ -199,6 +199,12 @@ function begin(context: RunContext, channel: Channel, id: number): void {
   );
 }
 
+/** Time since the start, and processor time of the main thread, both in milliseconds. */
+function mainThreadTimes(): { ms: number; busyMs: number } {
+  const { user, system } = process.threadCpuUsage();
+  return { ms: performance.now(), busyMs: (user + system) / 1_000 };
+}
+
 async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProcess>): Promise<void> {
   const send = (message: FromProcess): void => parent.send(message, data.messageLimitBytes);
   const channel: Channel = { ...parent, send };
@@ -289,18 +295,15 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
     }
   });
   let pulses = 0;
-  let lastPulse = performance.now();
-  let lastUsage = process.threadCpuUsage();
+  let last = mainThreadTimes();
   setInterval(() => {
     pulses += 1;
     const isIdle = executions.size === 0 && callsInFlight === 0;
     if (isIdle && pulses % PULSES_OF_IDLE !== 0) return;
-    const elapsedMs = performance.now() - lastPulse;
-    const { user, system } = process.threadCpuUsage(lastUsage);
-    lastPulse += elapsedMs;
-    lastUsage = process.threadCpuUsage();
+    const now = mainThreadTimes();
     // The utilization of the event loop would include the time for which the process waits for a processor.
-    const busyShare = (user + system) / 1_000 / elapsedMs;
+    const busyShare = (now.busyMs - last.busyMs) / (now.ms - last.ms);
+    last = now;
     send({ type: 'pulse', residentMb: process.memoryUsage.rss() / MIB, busyShare });
   }, PULSE_MS);
   send({ type: 'ready', ...loaded });
