@@ -54,11 +54,22 @@ export class Notifications implements OnModuleDestroy {
     client.on('error', (error) => this.reconnect(client, error));
     client.on('end', () => this.reconnect(client));
     client.on('notification', ({ channel, payload }) => {
-      for (const listener of this.listeners.get(channel) ?? []) listener(payload ?? '');
+      for (const listener of this.listeners.get(channel) ?? []) this.notify(listener, channel, payload ?? '');
     });
     await client.connect();
     for (const channel of this.listeners.keys()) await client.query(`LISTEN "${channel}"`);
     this.client = client;
+  }
+
+  /** An error of a listener must neither end the process nor keep the others from the notification. */
+  private notify(listener: Listener, channel: string, payload: string): void {
+    try {
+      listener(payload);
+    } catch (error) {
+      // Without the message: a parser's quotes the payload, which may be a user's.
+      const cause = error instanceof Error ? error.name : 'Error';
+      this.logger.error({ channel, cause, bytes: Buffer.byteLength(payload) }, 'A notification was not understood');
+    }
   }
 
   private reconnect(client: Client, cause?: Error): void {

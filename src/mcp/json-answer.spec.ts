@@ -27,6 +27,25 @@ describe('an answer for a client that reads no event streams', () => {
     expect(await batch.json()).toEqual([result]);
   });
 
+  it('leaves a stream after its last result, and survives what becomes of it', async () => {
+    let stream: ReadableStreamDefaultController<Uint8Array> | undefined;
+    const cancelled = jest.fn();
+    const result = { jsonrpc: '2.0', id: 7, result: {} };
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        stream = controller;
+        controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(result)}\n`));
+      },
+      cancel: cancelled,
+    });
+    const response = new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+    expect(await (await answerInJson(Promise.resolve(response), asked, 1_000)).json()).toEqual(result);
+    stream!.error(new Error('The call has failed after its result'));
+    // An error without a listener would end the process in this turn.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(cancelled).toHaveBeenCalledTimes(1);
+  });
+
   it('passes JSON through unchanged', async () => {
     const plain = Response.json({ a: 1 }, { status: 400 });
     expect(await answerInJson(Promise.resolve(plain), asked, 1_000)).toBe(plain);

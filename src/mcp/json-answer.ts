@@ -30,15 +30,19 @@ const isEventStream = (response: Response): boolean =>
 /** The results in a stream of events, or what is to be said where the client is asked in it. */
 async function resultsOf(response: Response, asked: unknown): Promise<string> {
   const results: unknown[] = [];
-  const lines = createInterface({ input: Readable.fromWeb(response.body!) });
-  for await (const line of lines) {
-    if (!line.startsWith('data: {')) continue;
-    const message = JSON.parse(line.slice('data: '.length)) as Record<string, unknown>;
-    if ('result' in message || 'error' in message) results.push(message);
-    else if ('id' in message) results.push(unasked(asked));
-    if (results.length === countOf(asked)) break;
+  const input = Readable.fromWeb(response.body!);
+  try {
+    for await (const line of createInterface({ input })) {
+      if (!line.startsWith('data: {')) continue;
+      const message = JSON.parse(line.slice('data: '.length)) as Record<string, unknown>;
+      if ('result' in message || 'error' in message) results.push(message);
+      else if ('id' in message) results.push(unasked(asked));
+      if (results.length === countOf(asked)) break;
+    }
+  } finally {
+    // Cancels the stream: an error after its last result would have no listener, and end the process.
+    input.destroy();
   }
-  lines.close();
   return JSON.stringify(Array.isArray(asked) ? results : results[0]);
 }
 

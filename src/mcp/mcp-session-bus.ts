@@ -33,7 +33,11 @@ export type Delivery = 'taken' | 'not-awaited' | 'too-large';
 @Injectable()
 export class McpSessionBus implements OnModuleInit {
   private readonly open = new Map<string, Set<SessionTransport>>();
-  private readonly arriving = new Map<string, string[]>();
+  /**
+   * The delivery whose parts arrive at the moment, for a session that was open at its first part. Only one: Postgres delivers the
+   * notifications of a transaction without those of others in between.
+   */
+  private arriving: { delivery: string; parts: string[] } | undefined;
   private readonly unacknowledged = new Map<string, () => void>();
 
   constructor(
@@ -81,14 +85,13 @@ export class McpSessionBus implements OnModuleInit {
       this.unacknowledged.get(delivery)?.();
       return;
     }
-    if (!this.open.has(session)) return;
-    const parts = index === 0 ? [] : (this.arriving.get(delivery) ?? []);
-    parts[index] = text;
-    if (index < count - 1) {
-      this.arriving.set(delivery, parts);
-      return;
-    }
-    this.arriving.delete(delivery);
+    if (index === 0) this.arriving = this.open.has(session) ? { delivery, parts: [] } : undefined;
+    // A session that was opened after the first part waits for nothing that was sent before.
+    if (this.arriving?.delivery !== delivery) return;
+    const { parts } = this.arriving;
+    parts.push(text);
+    if (parts.length < count) return;
+    this.arriving = undefined;
     const message = JSON.parse(Buffer.from(parts.join(''), 'base64').toString()) as JSONRPCMessage;
     if (!this.take(session, message)) return;
     // If it isn't received, the client notices by itself that the call is gone.

@@ -528,6 +528,27 @@ describeLanguages('MCP of graphs in $language', ({ graphs }) => {
       expect((await takeUp(gantry.url, session, await lastEventId())).status).toBe(400);
     });
 
+    it('ignores the parts of a message that was sent before its session was opened, and what it can’t read', async () => {
+      const session = await openSession();
+      const call = await rpc(other, session, { id: 1, method: 'tools/call', params: { name: 'ask', arguments: {} } });
+      const reader = messagesOf(call);
+      const { value: question } = await reader.next();
+      const [claim] = session['mcp-session-id'].split('.');
+      const { i: s } = JSON.parse(Buffer.from(claim, 'base64url').toString()) as { i: string };
+      const m = Buffer.from('the rest of a long text').toString('base64');
+      const late = [1, 2].map((i) => JSON.stringify({ d: 'late', s, i, n: 3, m }));
+      const unreadable = [JSON.stringify({ d: 'wrong', s, i: 0, n: 1, m }), '{"d":1}', 'no JSON'];
+      const statement = `SELECT pg_notify('gantry_mcp_messages', part) FROM unnest($1::text[]) AS part`;
+      await gantry.sql.query(statement, [[...late, ...unreadable]]);
+      // Each of them would end the process that reads it.
+      const result = { action: 'accept', content: { answer: 'still there' } };
+      expect((await rpc(gantry.url, session, { id: question!.id, result })).status).toBe(202);
+      expect((await reader.next()).value).toMatchObject({
+        id: 1,
+        result: { structuredContent: { answer: 'still there' } },
+      });
+    });
+
     it('delivers a user’s answer, and a cancellation, to the replica that waits', async () => {
       const session = await openSession();
       const call = await rpc(other, session, { id: 1, method: 'tools/call', params: { name: 'ask', arguments: {} } });
