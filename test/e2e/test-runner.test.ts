@@ -259,4 +259,17 @@ describe('a test that fails', () => {
     expect(stderr).toContain('wrote last, until “fails” failed:\n--- worker 2\nconnects with ***\n');
     expect(stderr).not.toContain('ended before');
   });
+
+  it('says with its error in which fault a process has ended', async () => {
+    const { stderr } = await runFile(
+      `it('fails', () => {
+         const lines = ['{"msg":"log"}', 'api.js:1', '  JSON.parse(s3cr3t)', 'SyntaxError: no JSON', '    at hear'];
+         gantryOutputs.push({ name: 'api 7', lines, written: lines.length, shown: 0, isClosed: true });
+         throw new Error('fetch failed');
+       });`,
+      { GANTRY_TEST_DATABASE_URL: 'postgres://postgres:s3cr3t@127.0.0.1/gantry', GANTRY_TEST_S3: '' },
+    );
+    const [, error] = stderr.split('● fails');
+    expect(error).toMatch(/fetch failed\s+api 7 has ended:\s+api\.js:1\s+JSON\.parse\(\*\*\*\)\s+SyntaxError: no JSON/);
+  });
 });

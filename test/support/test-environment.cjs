@@ -4,6 +4,9 @@ const { TestEnvironment: NodeEnvironment } = require('jest-environment-node');
 
 /** Lines of the output of each process that are shown when a test fails. */
 const SHOWN_LINES = 40;
+/** Lines of a fault of a process that are added to the error of the test that it made fail. */
+const FAULT_LINES = 12;
+const FAULT_LINE_LENGTH = 300;
 const TICKS_PER_SECOND = 100;
 
 /** Seconds of processor time that this process has taken, and the children that it has waited for. */
@@ -24,15 +27,17 @@ function processorSeconds() {
   return { own: (user + system) / 1e6, children };
 }
 
-/** The passwords of the test run's services, which a log could name. */
-function secretsOfServices() {
+/** Hides the passwords of the test run's services, which a log could name. */
+function withoutSecrets(text) {
   const { GANTRY_TEST_DATABASE_URL: url, GANTRY_TEST_S3: s3 } = process.env;
-  return [url && new URL(url).password, s3 && JSON.parse(s3).secret_access_key].filter(Boolean);
+  const secrets = [url && new URL(url).password, s3 && JSON.parse(s3).secret_access_key].filter(Boolean);
+  return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
 }
 
 /**
  * Node's environment, and around it what each test file needs of the runner:
- * - the output of the processes that a file has started (test/support/kept-output.ts), shown for a test that failed;
+ * - the output of the processes that a file has started (test/support/kept-output.ts), shown for a test that failed, and the
+ *   fault of a process that has ended in one, as part of the test's error;
  * - with GANTRY_TEST_MEASUREMENTS, the path of a file, a JSON line for each test file: its wall time, its processor time
  *   and the processes of Gantry that it has started.
  */
@@ -51,7 +56,10 @@ module.exports = class TestEnvironment extends NodeEnvironment {
   handleTestEvent(event) {
     if (event.name === 'test_start') this.noteEnded();
     if (event.name === 'hook_failure') this.showOutput(`a hook of ${this.testPath}`);
-    if (event.name === 'test_done' && event.test.errors.length > 0) this.showOutput(fullName(event.test));
+    if (event.name === 'test_done' && event.test.errors.length > 0) {
+      this.addFaults(event.test.errors[0]);
+      this.showOutput(fullName(event.test));
+    }
   }
 
   async teardown() {
@@ -64,6 +72,27 @@ module.exports = class TestEnvironment extends NodeEnvironment {
     this.hadEnded = new Set(this.global.gantryOutputs.filter(({ isClosed }) => isClosed));
   }
 
+  /**
+   * Adds the last words of processes that have ended in a fault to the error of the test: a connection that was refused doesn't
+   * say why, and the output of the processes is far from the error in that of a long run.
+   */
+  addFaults(testError) {
+    const error = Array.isArray(testError) ? (testError[0] ?? testError[1]) : testError;
+    if (typeof error?.stack !== 'string') return;
+    const faults = this.global.gantryOutputs.flatMap((output) => {
+      if (!output.isClosed || this.hadEnded.has(output)) return [];
+      const fresh = output.lines.slice(-Math.min(output.written - output.shown, SHOWN_LINES));
+      // A fault is written by Node, between and after the lines of the log.
+      const lines = fresh.filter((line) => !line.startsWith('{')).slice(-FAULT_LINES);
+      if (lines.length === 0) return [];
+      return [`${output.name} has ended:`, ...lines.map((line) => line.slice(0, FAULT_LINE_LENGTH))];
+    });
+    if (faults.length === 0) return;
+    const added = `\n\n${withoutSecrets(faults.join('\n'))}\n`;
+    const begin = error.stack.search(/\n\s+at /);
+    error.stack = begin < 0 ? error.stack + added : error.stack.slice(0, begin) + added + error.stack.slice(begin);
+  }
+
   /** @param {string} what failed */
   showOutput(what) {
     const parts = this.global.gantryOutputs.flatMap((output) => {
@@ -73,7 +102,7 @@ module.exports = class TestEnvironment extends NodeEnvironment {
       return fresh === 0 ? [] : [`--- ${output.name}`, ...output.lines.slice(-fresh)];
     });
     if (parts.length === 0) return;
-    const text = secretsOfServices().reduce((rest, secret) => rest.replaceAll(secret, '***'), parts.join('\n'));
+    const text = withoutSecrets(parts.join('\n'));
     process.stderr.write(`\nWhat the processes of ${this.testPath} wrote last, until “${what}” failed:\n${text}\n\n`);
   }
 

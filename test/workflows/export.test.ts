@@ -12,6 +12,7 @@ import type { exportScheduleWorkflow } from '../../workflows/export-schedule.wor
 import type { exportWorkflow } from '../../workflows/export.workflow';
 import { FakeExports, hang } from '../support/fake-exports';
 import { startTimeSkipping, type TimeSkipping } from '../support/time-skipping';
+import { waitFor } from '../support/wait-for';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -68,14 +69,6 @@ describe('export workflows', () => {
     });
   }
 
-  async function until(condition: () => boolean): Promise<void> {
-    for (let attempt = 0; attempt < 400; attempt += 1) {
-      if (condition()) return;
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-    throw new Error('The condition was not met');
-  }
-
   it('runs every partition once, a few at a time, and publishes the export', async () => {
     const exports = new FakeExports(now, () => new Promise((resolve) => setTimeout(resolve, 30)));
     exports.days.push(...Array.from({ length: 12 }, (_, n) => `2026-01-${String(n + 1).padStart(2, '0')}`));
@@ -127,7 +120,7 @@ describe('export workflows', () => {
     };
     await withWorkers(first, async () => {
       const handle = await start();
-      await until(() => asked > 0);
+      await waitFor('the question about a turn', () => asked > 0);
       isFree = true;
       await handle.signal(EXPORT_TURN_SIGNAL);
       expect(await handle.result()).toEqual({ ending: 'Completed' });
@@ -142,7 +135,7 @@ describe('export workflows', () => {
     exports.days.push('2026-01-01', '2026-01-02', '2026-01-03');
     await withWorkers(exports, async () => {
       const handle = await start();
-      await until(() => exports.running === 2);
+      await waitFor('two partitions', () => exports.running === 2);
       await (kind === 'signal' ? handle.signal(CANCEL_EXPORT_SIGNAL) : handle.cancel());
       expect(await handle.result()).toEqual({ ending: 'Cancelled' });
     });
@@ -213,9 +206,11 @@ describe('export workflows', () => {
     exports.schedule = { start: (await now()) - 25 * HOUR - 600_000, hours: 1, windows: Infinity };
     await withWorkers(exports, async () => {
       const handle = await startSchedule();
-      await until(() => exports.spawned.length >= 25 && exports.completed >= 25);
+      await waitFor('the exports of all windows', () => exports.spawned.length >= 25 && exports.completed >= 25);
       expect(exports.mostRunning).toBeLessThanOrEqual(1);
       await handle.signal(CANCEL_EXPORT_SIGNAL);
+      // While a result is awaited, the clock jumps: it could reach the next window before the signal is handled.
+      await waitFor('the end', async () => (await handle.describe()).status.name !== 'RUNNING');
       expect(await handle.result()).toEqual({ ending: 'Cancelled' });
     });
     expect(exports.ended.map(({ ending }) => ending)).toEqual(['Cancelled']);
