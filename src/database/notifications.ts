@@ -16,6 +16,8 @@ export class Notifications implements OnModuleDestroy {
   private readonly listeners = new Map<string, Set<Listener>>();
   private client: Client | undefined;
   private connecting: Promise<void> | undefined;
+  /** End of the last `LISTEN` that was asked for: the driver wants one statement at a time. */
+  private listening: Promise<unknown> = Promise.resolve();
   private closed = false;
 
   constructor(private readonly config: AppConfig) {}
@@ -29,7 +31,7 @@ export class Notifications implements OnModuleDestroy {
     } else {
       this.listeners.set(channel, new Set([listener]));
       await this.connect();
-      await this.client?.query(`LISTEN "${channel}"`);
+      await this.listen(channel);
     }
     return () => {
       this.listeners.get(channel)?.delete(listener);
@@ -39,6 +41,13 @@ export class Notifications implements OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     this.closed = true;
     await this.client?.end();
+  }
+
+  private async listen(channel: string): Promise<void> {
+    // A connection that is opened later listens on every channel.
+    const listened = this.listening.then(() => this.client?.query(`LISTEN "${channel}"`));
+    this.listening = listened.catch(() => undefined);
+    await listened;
   }
 
   private connect(): Promise<void> {
