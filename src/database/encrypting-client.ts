@@ -9,6 +9,8 @@ import { type Cipher, currentCipher, openRows, sealParameters, StoredParameter }
 export class EncryptingClient extends PreparingClient {
   constructor(config?: string | ClientConfig) {
     super(config);
+    // A connection that breaks is reported by its statement or its pool. Without a listener it would end the process while it is lent.
+    this.on('error', () => undefined);
     const send = this.query.bind(this) as (...given: unknown[]) => unknown;
     this.query = ((...given: unknown[]) => {
       const cipher = currentCipher();

@@ -114,6 +114,8 @@ export class TenantPool extends EventEmitter {
       this.prepare(client, scope).then(
         () => callback(undefined, client, scope?.search ? this.endsWith(scope.search, client, release) : release),
         (failure: Error) => {
+          // The caller's statement has not been sent.
+          rememberRefusal(failure);
           release(failure);
           callback(failure);
         },

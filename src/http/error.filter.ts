@@ -1,5 +1,6 @@
 import { ArgumentsHost, Catch, ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isLostConnection, PostgresUnreachable } from '../database/lost-connections';
 import { isRefusedConnection } from '../database/refused-connections';
 import { causeOfQuery, isStatementCancelled } from '../database/sql-errors';
 import { isUnstorableText, UNSTORABLE_TEXT } from '../database/unstorable-text';
@@ -21,6 +22,8 @@ export class ErrorFilter implements ExceptionFilter {
     const known = toApiError(error, request);
     if (isUnavailable(error))
       this.logger.warn({ err: error, request_id: request.id }, 'The database accepts no connection');
+    else if (hasLostConnection(error))
+      this.logger.warn({ err: error, request_id: request.id }, 'The connection to the database was lost');
     if (!known) {
       this.logger.error({ err: error, request_id: request.id, route: request.routeOptions.url }, 'Unexpected error');
     }
@@ -73,6 +76,7 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError | 
     return status < 500 ? new ApiError(status, 'http', error.message) : undefined;
   }
   if (isUnavailable(error)) return databaseUnavailable();
+  if (hasLostConnection(error)) return connectionLost();
   if (isStatementCancelled(error)) return tookTooLong(request);
   if (isUnstorableText(error)) return new ApiError(422, 'invalid_request', UNSTORABLE_TEXT);
   // Fastify's own refusals (body too large, unsupported media type…) carry a status and a code.
@@ -92,10 +96,22 @@ function isUnavailable(error: unknown): boolean {
   return isRefusedConnection(error) || isRefusedConnection(causeOfQuery(error));
 }
 
+function hasLostConnection(error: unknown): boolean {
+  return error instanceof PostgresUnreachable || isLostConnection(causeOfQuery(error));
+}
+
 function databaseUnavailable(): ApiError {
   return new ApiError(503, 'database_unavailable', 'The database accepts no connection: try again', {
     headers: { 'Retry-After': '1' },
   });
+}
+
+function connectionLost(): ApiError {
+  return new ApiError(
+    503,
+    'database_connection_lost',
+    'The connection to the database was lost: look whether the request took effect before you repeat it',
+  );
 }
 
 function tookTooLong({ routeOptions }: FastifyRequest): ApiError {

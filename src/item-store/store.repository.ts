@@ -4,6 +4,7 @@ import type { TenantId } from '../database/tenant-id';
 import type { JsonObject } from '../database/json';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import { type Fence, FencedError, HOLDS_RUN } from '../database/fence';
+import { nameLostConnection } from '../database/lost-connections';
 import { ANY_LABEL, escape, fromPath, toPath } from './namespace';
 import { type Bind, filterCondition } from './store-filter';
 import type { ItemSearch, ItemToPut, NamespaceSearch, StoredItem } from './stored-item';
@@ -269,6 +270,8 @@ export class StoreRepository {
     const client = await this.connections.connect();
     try {
       return await client.query<R>(statement, values);
+    } catch (error) {
+      throw nameLostConnection(error);
     } finally {
       // One that has broken is not taken back by its pool.
       client.release();
@@ -286,7 +289,7 @@ export class StoreRepository {
       await client.query('ROLLBACK').catch((failure: Error) => {
         broken = failure;
       });
-      throw error;
+      throw nameLostConnection(error);
     } finally {
       client.release(broken);
     }

@@ -1,4 +1,5 @@
 import type { Client, StreamMode } from '@langchain/langgraph-sdk';
+import { CHECKPOINT_SCHEMA } from '../../src/database/schemas';
 import { Gantry, startGantry } from '../support/gantry';
 import { type GantryProcess, graphProcessesOf } from '../support/gantry-process';
 import { describeLanguages } from '../support/languages';
@@ -209,6 +210,28 @@ describeLanguages('in the middle of a ten-node graph in $language', ({ graphs })
     expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
     const executions = await gantry.ledger.of(run);
     expect(executions.map(({ node, attempt }) => [node, attempt])).toEqual(NODES.map((node) => [node, 1]));
+  });
+
+  it('a connection that is reset while a checkpoint is written: another attempt ends the run', async () => {
+    const { thread, run } = await startRun();
+    await untilNode(run, 3);
+    const lock = await gantry.sql.connect();
+    try {
+      await lock.query(`BEGIN; LOCK TABLE ${CHECKPOINT_SCHEMA}.checkpoints IN ACCESS EXCLUSIVE MODE`);
+      await waitFor('a write that waits for the lock', async () => {
+        const { rows } = await gantry.sql.query(
+          `SELECT FROM pg_stat_activity
+           WHERE datname = current_database() AND application_name = 'gantry-graphs' AND wait_event_type = 'Lock'`,
+        );
+        return rows.length > 0;
+      });
+      proxy!.reset('gantry-graphs');
+    } finally {
+      await lock.query('ROLLBACK');
+      lock.release();
+    }
+    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
+    expect(await client.runs.get(thread, run)).toMatchObject({ status: 'success' });
   });
 
   it('SIGKILL of the api: the run continues, and its stream is rejoined after the last id without a gap', async () => {

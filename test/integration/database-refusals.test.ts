@@ -1,3 +1,5 @@
+import { Pool } from 'pg';
+import { CHECKPOINT_SCHEMA } from '../../src/database/schemas';
 import { startApiProcess, type ApiProcess } from '../support/api-process';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { PostgresProxy } from '../support/postgres-proxy';
@@ -5,6 +7,7 @@ import { waitFor } from '../support/wait-for';
 
 /** Name of the connections of the api's own pool. */
 const POOL = 'gantry';
+const STORE = `${CHECKPOINT_SCHEMA}.store`;
 
 describe('a request for which the database accepts no connection', () => {
   let database: TestDatabase;
@@ -40,7 +43,8 @@ describe('a request for which the database accepts no connection', () => {
       // A request may still use a connection whose end the api has not noticed.
       const response = await waitFor('the api to notice that its connections have ended', async () => {
         const answer = await createThread();
-        return answer.status !== 500 && answer;
+        const { code } = (await answer.clone().json()) as { code?: string };
+        return code !== 'database_connection_lost' && answer;
       });
       expect(await response.json()).toEqual({
         detail: 'The database accepts no connection: try again',
@@ -52,4 +56,54 @@ describe('a request for which the database accepts no connection', () => {
     }
     await waitFor('the api to answer again', async () => (await createThread()).status === 200);
   });
+
+  describe('or whose connection is lost before the answer', () => {
+    const putItem = (): Promise<Response> =>
+      fetch(`${api.url}/store/items`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ namespace: ['a'], key: 'k', value: {} }),
+      });
+
+    it.each([
+      ['an administrator ends it', 'threads', createThread, (direct: Pool, pid: number) => endSession(direct, pid)],
+      ['it breaks', 'threads', createThread, () => proxy.reset(POOL)],
+      ['that of the store is ended', 'store', putItem, (direct: Pool, pid: number) => endSession(direct, pid)],
+      ['that of the store breaks', 'store', putItem, () => proxy.reset(POOL)],
+    ])('is answered with 503, since it may have taken effect: %s', async (_, table, ask, disturb) => {
+      const direct = new Pool({ connectionString: database.url });
+      const lock = await direct.connect();
+      try {
+        await lock.query(`BEGIN; LOCK TABLE ${table === 'store' ? STORE : table} IN ACCESS EXCLUSIVE MODE`);
+        const asked = ask();
+        const pid = await waitFor('the statement that waits for the lock', async () => {
+          const { rows } = await direct.query<{ pid: number }>(
+            `SELECT pid FROM pg_stat_activity
+             WHERE datname = current_database() AND application_name = $1 AND wait_event_type = 'Lock'`,
+            [POOL],
+          );
+          return rows.length > 0 && rows[0].pid;
+        });
+        await disturb(direct, pid);
+        const response = await asked;
+        expect([response.status, await response.json()]).toEqual([
+          503,
+          {
+            detail:
+              'The connection to the database was lost: look whether the request took effect before you repeat it',
+            code: 'database_connection_lost',
+          },
+        ]);
+      } finally {
+        await lock.query('ROLLBACK');
+        lock.release();
+        await direct.end();
+      }
+      expect((await ask()).ok).toBe(true);
+    });
+  });
 });
+
+async function endSession(direct: Pool, pid: number): Promise<void> {
+  await direct.query('SELECT pg_terminate_backend($1)', [pid]);
+}

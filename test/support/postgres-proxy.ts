@@ -41,6 +41,11 @@ export class PostgresProxy {
     for (const [client, startup] of this.startups) if (startup.includes(application)) client.destroy();
   }
 
+  /** Resets the connections of an application, as a proxy does that was restarted; others are accepted. */
+  reset(application: string): void {
+    for (const [client, startup] of this.startups) if (startup.includes(application)) client.resetAndDestroy();
+  }
+
   /** Accepts connections again. */
   repair(): void {
     this.cutOff = undefined;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
+import { isLostConnection, nameLostConnection, PostgresUnreachable } from '../../database/lost-connections';
 import { TENANT_SETTING } from '../../database/tenant-isolation';
 import { TENANT_TOKEN_SETTING } from '../../database/tenant-token';
 
@@ -19,11 +20,6 @@ export interface TenantAccess {
 /** Time within which Postgres may come back: that of the pool of graphs in Python. */
 const OUTAGE_MS = 30_000;
 const RETRY_MS = 200;
-
-/** Postgres refused or broke each new connection while it may have been restarting. */
-export class PostgresUnreachable extends Error {
-  override readonly name = 'PostgresUnreachable';
-}
 
 /** Current settings of a connection; changing them costs a round trip if it served another run or call before. */
 const current = new WeakMap<PoolClient, string>();
@@ -52,7 +48,7 @@ export class TenantConnections implements Connections {
       return client;
     } catch (error) {
       client.release(error as Error);
-      throw error;
+      throw nameLostConnection(error);
     }
   }
 
@@ -63,7 +59,7 @@ export class TenantConnections implements Connections {
       try {
         return await this.pool.connect();
       } catch (error) {
-        if (!isOutage(error as Error)) throw error;
+        if (!isLostConnection(error)) throw error;
         if (performance.now() > deadline) throw new PostgresUnreachable((error as Error).message, { cause: error });
       }
       await sleep(RETRY_MS);
@@ -74,15 +70,10 @@ export class TenantConnections implements Connections {
     const client = await this.connect();
     try {
       return await client.query<Row>(statement, values);
+    } catch (error) {
+      throw nameLostConnection(error);
     } finally {
       client.release();
     }
   }
-}
-
-/** Whether a connection failed as while Postgres stops, starts or is unreachable: nothing was sent to it. */
-function isOutage({ message, code }: Error & { code?: unknown }): boolean {
-  return (
-    /^(ECONNREFUSED|ECONNRESET|EPIPE|57P0[123])$/.test(String(code)) || message.startsWith('Connection terminated')
-  );
 }
