@@ -16,6 +16,7 @@ import { DeliveriesRepository, DeliveryFilter } from './deliveries.repository';
 import { maskUrl } from './mask-url';
 import { RetrySchedule } from './retry-schedule';
 import { testPayload } from './test-payload';
+import { UNREADABLE_URL } from './unreadable-url';
 import { webhookErrors } from './webhook.errors';
 import { INTERNAL_HOST, WebhookPolicy } from './webhook-policy';
 import { WebhookSettings } from './webhook-settings';
@@ -32,7 +33,8 @@ export interface OutgoingWebhook {
   exportId?: string;
   /** User for whom it is sent; undefined for the tenant. */
   user?: AuthUser;
-  url: string;
+  /** Undefined where it can't be read any more. The end must not fail because of it; the first attempt reports it. */
+  url: string | undefined;
   /** The complete body, except for `webhook_sent_at`. */
   payload: Record<string, unknown>;
 }
@@ -87,7 +89,7 @@ export class DeliveriesService {
    * @returns the delivery's id, or undefined when webhooks are turned off.
    */
   async enqueueDelivery(manager: EntityManager, webhook: OutgoingWebhook): Promise<string | undefined> {
-    const { tenantId, kind = 'run', runId, threadId, exportId = null, user, url } = webhook;
+    const { tenantId, kind = 'run', runId, threadId, exportId = null, user, url = UNREADABLE_URL } = webhook;
     if (this.settings.config.disabled) {
       this.logger.log({ run_id: runId, export_id: exportId }, 'Webhook skipped: http.disable_webhooks is set');
       return undefined;

@@ -15,6 +15,7 @@ import { DeliveriesRepository } from './deliveries.repository';
 import { openHeaders } from './deliveries.service';
 import { HostGate } from './host-gate';
 import { RetrySchedule } from './retry-schedule';
+import { UNREADABLE_URL } from './unreadable-url';
 import { Destination, WebhookPolicy } from './webhook-policy';
 import { SendResult, WebhookSender } from './webhook-sender';
 import { WebhookSettings } from './webhook-settings';
@@ -157,14 +158,15 @@ export class DeliveryExecutor {
       responseExcerpt: null,
     });
     if (this.settings.config.disabled) return refused('disabled', 'Webhooks are turned off by http.disable_webhooks');
+    const context = SEALED_FIELDS.deliveryUrl.context(tenantId, delivery.deliveryId);
+    const url = this.secrets.openIfPossible(delivery.sealedUrl, context) ?? UNREADABLE_URL;
+    if (url === UNREADABLE_URL) return refused('refused_url', 'The stored URL cannot be decrypted');
     let destination: Destination;
     try {
-      destination = this.policy.parse(
-        this.secrets.open(delivery.sealedUrl, SEALED_FIELDS.deliveryUrl.context(tenantId, delivery.deliveryId)),
-      );
+      destination = this.policy.parse(url);
     } catch (error) {
-      // The rules may have changed since the run was created, and so may the key of the URL.
-      return refused('refused_url', error instanceof ApiError ? error.detail : 'The stored URL cannot be decrypted');
+      // The rules may have changed since the run was created.
+      return refused('refused_url', error instanceof ApiError ? error.detail : String(error));
     }
     const rights = destination.kind === 'internal' ? this.rightsOf(tenantId, opened.user) : {};
     return this.sender.send(destination, merge(opened.headers, rights), opened.body, signal);

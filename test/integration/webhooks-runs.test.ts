@@ -154,6 +154,32 @@ describe('webhooks of runs', () => {
     expect((await arrival('/never-began')).run.status).toBe('interrupted');
   });
 
+  it('are reported as failed when the key of their URL is lost, and the run ends all the same', async () => {
+    const id = await thread();
+    const webhook = receiver.url('/lost-key');
+    const made = await call(`/threads/${id}/runs`, {
+      assistant_id: 'pipeline',
+      input: INPUT,
+      after_seconds: 3_600,
+      webhook,
+    });
+    const { run_id } = JSON.parse(made.text) as { run_id: string };
+    await stack.database.query(
+      `UPDATE runs SET webhook = overlay(webhook placing 'lost-key' from 4 for 8) WHERE run_id = $1`,
+      [run_id],
+    );
+    expect((await call(`/threads/${id}/runs/${run_id}/cancel`)).status).toBeLessThan(300);
+    const path = `${stack.api.url}/webhooks/deliveries?run_id=${run_id}`;
+    const delivery = await waitFor('the end of the delivery', async () => {
+      const [found] = (await (await fetch(path)).json()) as { status: string; delivery_id: string }[];
+      return found?.status === 'failed' && found;
+    });
+    const shown = await (await fetch(`${stack.api.url}/webhooks/deliveries/${delivery.delivery_id}`)).json();
+    expect(shown).toMatchObject({
+      attempts: [{ outcome: 'refused_url', error: 'The stored URL cannot be decrypted' }],
+    });
+  });
+
   it('report that the graph waits for a person', async () => {
     const id = await thread();
     const input = { order: 'A-1', amount: 10, messages: [{ role: 'user', content: 'Refund order A-1, 10 euros' }] };
