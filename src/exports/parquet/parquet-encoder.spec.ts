@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { type CostType, exportColumns, readColumns } from './export-columns';
-import { ParquetEncoder } from './parquet-encoder';
+import { type OpenEncoder, ParquetEncoder } from './parquet-encoder';
 
 const choose = (exportFields: string[], costType: CostType = 'double') =>
   exportColumns({ tenantId: 'tenant', sessionId: "it's mine", exportFields, costType });
@@ -86,6 +86,26 @@ describe('the Parquet encoder', () => {
       instance.closeSync();
     }
   }
+
+  it('begins after a failure to begin, once its cause is gone', async () => {
+    class FullDiskAtFirst extends ParquetEncoder {
+      private isFull = true;
+
+      protected override async create(): Promise<OpenEncoder> {
+        if (this.isFull) throw new Error('no space left on device');
+        return super.create();
+      }
+
+      clear(): void {
+        this.isFull = false;
+      }
+    }
+    const other = new FullDiskAtFirst();
+    await expect(encode([row(1)], other)).rejects.toThrow('no space left on device');
+    other.clear();
+    expect((await encode([row(1)], other)).length).toBeGreaterThan(0);
+    await other.onModuleDestroy();
+  });
 
   it('writes the same bytes for the same rows', async () => {
     const rows = Array.from({ length: 25_000 }, (_, n) => row(n));

@@ -67,6 +67,12 @@ export interface SpooledPart {
 /** Resolves when the next piece may come. */
 export type Append = (piece: Buffer) => Promise<void> | undefined;
 
+/** The database in memory that encodes, and the directory of its files. */
+export interface OpenEncoder {
+  instance: DuckDBInstance;
+  directory: string;
+}
+
 /** A part could not be made into a Parquet file. */
 export class EncodingError extends Error {
   override readonly name = 'EncodingError';
@@ -80,7 +86,7 @@ export class EncodingError extends Error {
  */
 @Injectable()
 export class ParquetEncoder implements OnModuleDestroy {
-  private opened: Promise<{ instance: DuckDBInstance; directory: string }> | undefined;
+  private opened: Promise<OpenEncoder> | undefined;
   private sequence = 0;
   private extraMb = 0;
 
@@ -148,10 +154,10 @@ export class ParquetEncoder implements OnModuleDestroy {
   }
 
   async onModuleDestroy(): Promise<void> {
-    if (!this.opened) return;
-    const { instance, directory } = await this.opened;
-    instance.closeSync();
-    await rm(directory, { recursive: true, force: true });
+    const opened = await this.opened?.catch(() => undefined);
+    if (!opened) return;
+    opened.instance.closeSync();
+    await rm(opened.directory, { recursive: true, force: true });
   }
 
   /** Raises DuckDB's memory limit while large parts are being encoded. */
@@ -168,26 +174,32 @@ export class ParquetEncoder implements OnModuleDestroy {
     }
   }
 
-  private open(): Promise<{ instance: DuckDBInstance; directory: string }> {
-    this.opened ??= (async () => {
-      await removeLeftovers();
-      const directory = await mkdtemp(join(tmpdir(), `${DIRECTORY}${process.pid}-`));
-      const instance = await DuckDBInstance.create(':memory:', {
-        threads: '1',
-        memory_limit: `${MEMORY_LIMIT_MB}MB`,
-        allocator_flush_threshold: FLUSH_THRESHOLD,
-        allocator_bulk_deallocation_flush_threshold: FLUSH_THRESHOLD,
-        temp_directory: join(directory, 'spill'),
-        autoinstall_known_extensions: 'false',
-        autoload_known_extensions: 'false',
-      });
-      const connection = await instance.connect();
-      await connection.run(AS_SENT);
-      await connection.run(JSON_IDS);
-      connection.closeSync();
-      return { instance, directory };
-    })();
+  /** Opens the database for the first part; after a failure, the next part tries it again. */
+  private open(): Promise<OpenEncoder> {
+    this.opened ??= this.create().catch((error: unknown) => {
+      this.opened = undefined;
+      throw error;
+    });
     return this.opened;
+  }
+
+  protected async create(): Promise<OpenEncoder> {
+    await removeLeftovers();
+    const directory = await mkdtemp(join(tmpdir(), `${DIRECTORY}${process.pid}-`));
+    const instance = await DuckDBInstance.create(':memory:', {
+      threads: '1',
+      memory_limit: `${MEMORY_LIMIT_MB}MB`,
+      allocator_flush_threshold: FLUSH_THRESHOLD,
+      allocator_bulk_deallocation_flush_threshold: FLUSH_THRESHOLD,
+      temp_directory: join(directory, 'spill'),
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+    });
+    const connection = await instance.connect();
+    await connection.run(AS_SENT);
+    await connection.run(JSON_IDS);
+    connection.closeSync();
+    return { instance, directory };
   }
 }
 
@@ -214,11 +226,12 @@ class Spool {
   }
 }
 
-/** A killed worker leaves its directory; the name contains its process id. */
+/** A killed worker leaves its directory; the name contains its process id. Another user's can't be removed. */
 async function removeLeftovers(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = name.startsWith(DIRECTORY) ? Number(name.slice(DIRECTORY.length).split('-')[0]) : NaN;
-    if (Number.isInteger(pid) && !isAlive(pid)) await rm(join(tmpdir(), name), { recursive: true, force: true });
+    if (!Number.isInteger(pid) || isAlive(pid)) continue;
+    await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
