@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { Logger } from '@nestjs/common';
 import { CorruptMessage, MessageChannel } from './message-channel';
-import { inEncryptionContext } from '../../database/at-rest';
 import { answerCipherQuestion } from './cipher-questions';
 import { ExecutionBroken, GraphCallRefused, HostLost } from './graph-process.errors';
 import {
@@ -16,14 +15,15 @@ import {
   type ProcessData,
   type ToProcess,
 } from './protocol';
-import type { TenantId } from '../../database/tenant-id';
 import { writeUserLog } from './user-log';
 import { GraphProcessMemory } from './graph-process-memory';
 import { GraphProcessPulse } from './graph-process-pulse';
 import type { GraphRuntime } from './graph-runtime';
 import { GraphsUnavailable } from './graphs-unavailable';
 import { lowerPriority } from './process-priority';
+import { sendAnswer } from './send-answer';
 import type { StoreOperations, StoreQuestion } from './store-operations';
+import { answerStoreQuestion, type Asker } from './store-questions';
 import type { Confinement } from './user-code-process';
 import { atMost, LATE } from '../../time/at-most';
 
@@ -246,10 +246,10 @@ export class GraphProcess {
     return this.nextId;
   }
 
-  private send(message: ToProcess | ProcessData): void {
+  private readonly send = (message: ToProcess | ProcessData): void => {
     // `fail` handles messages that don't reach a process that has ended.
     this.messages.send(message);
-  }
+  };
 
   private receive(message: Exclude<FromProcess, { type: 'ready' | 'unusable' }>): void {
     switch (message.type) {
@@ -276,9 +276,9 @@ export class GraphProcess {
         this.executions.delete(message.id);
         return;
       case 'store':
-        return this.askStore(message);
+        return void sendAnswer(this.send, answerStoreQuestion(this.store, message, this.askerOf(message)));
       case 'cipher':
-        return void answerCipherQuestion(message).then((answer) => this.send(answer));
+        return void sendAnswer(this.send, answerCipherQuestion(message));
       case 'result':
         this.calls.get(message.id)?.resolve(message.value);
         this.calls.delete(message.id);
@@ -291,18 +291,9 @@ export class GraphProcess {
   }
 
   /** A process may name a run that it executes, or the tenant of its work in flight. */
-  private askStore({ request, execution, tenantId, operation }: StoreQuestion): void {
+  private askerOf({ execution, tenantId }: StoreQuestion): Asker {
     const run = execution === undefined ? undefined : this.executions.get(execution)?.request;
-    const tenant = run?.tenantId ?? this.tenants().find((each) => each === tenantId);
-    const answer = (given: { value: unknown } | { error: string }): void =>
-      this.send({ type: 'store-result', request, ...given });
-    if (tenant === undefined) return answer({ error: 'The store is open to runs and calls in flight alone' });
-    const perform = (): Promise<unknown> =>
-      this.store.perform(tenant as TenantId, operation, run && { runId: run.runId, attempt: run.attempt });
-    inEncryptionContext(run?.kwargs.encryption_context, perform).then(
-      (value) => answer({ value }),
-      (error: unknown) => answer({ error: error instanceof Error ? error.message : String(error) }),
-    );
+    return { run, tenantId: run?.tenantId ?? this.tenants().find((each) => each === tenantId) };
   }
 
   /** Tenants of the runs and calls in flight, once for each of these. */

@@ -144,7 +144,7 @@ async function execute(context: RunContext, channel: Channel, id: number, execut
     let step = await events.next();
     while (!step.done) {
       sender.push(step.value);
-      if (sender.isFull) await sender.room();
+      if (sender.isFull && !execution.abort.signal.aborted) await sender.room();
       step = await events.next();
     }
     sender.flush();
@@ -170,6 +170,13 @@ function acknowledge(id: number, count: number): void {
   if (!execution) return;
   execution.unacknowledged -= count;
   if (execution.unacknowledged < WINDOW) execution.resume?.();
+}
+
+function abort(id: number, reason: string): void {
+  const execution = executions.get(id);
+  execution?.abort.abort(new Error(reason));
+  // It may be waiting for events to be acknowledged that are refused.
+  execution?.resume?.();
 }
 
 function handBack(id: number): void {
@@ -271,7 +278,7 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
       case 'withdraw':
         return void executions.delete(message.id);
       case 'abort':
-        return executions.get(message.id)?.abort.abort(new Error(message.reason));
+        return abort(message.id, message.reason);
       case 'hand-back':
         return handBack(message.id);
       case 'ack':

@@ -51,6 +51,9 @@ export function spawnUserCode(
     ...(gid !== undefined && { gid }),
   };
   const child = spawn(command, args, options);
+  // Without descriptors for its pipes a child has none, and reports the reason as an event in the next turn.
+  child.on('error', () => undefined);
+  if ((child.stdio as unknown) === undefined) throw new Error(`${command} can't be started: too many files are open`);
   (child.stdio[LIFELINE] as Socket).on('error', () => undefined).unref();
   return { child, messages: child.stdio[MESSAGES] as Socket };
 }
