@@ -3,6 +3,7 @@ import { encryptionContext } from '../../database/at-rest';
 import { ConfigError } from '../../config/config-error';
 import { type GraphLanguage, LANGUAGE_NAMES } from '../../config/graph-language';
 import { embeddingLanguage } from '../../config/store-settings';
+import { PostgresUnreachable } from '../../database/lost-connections';
 import type { GraphRegistry } from '../graph-registry';
 import type { GraphHost } from './graph-host';
 import type { ExecuteOptions } from './graph-process-handle';
@@ -50,7 +51,7 @@ export class GraphHosts {
 
   /**
    * Calls the graph's code without running it. Resolves to JSON text; rejects with GraphCallRefused with the code's own error,
-   * or with the reason why its language isn't served here.
+   * or with the reason why its language isn't served here, or with PostgresUnreachable.
    */
   call<N extends GraphCall>(name: N, args: GraphCalls[N]): Promise<string> {
     const language =
@@ -64,6 +65,8 @@ export class GraphHosts {
     try {
       return await host.call(name, context ? { ...args, encryptionContext: context } : args);
     } catch (error) {
+      if (error instanceof GraphCallRefused && error.errorName === PostgresUnreachable.name)
+        throw new PostgresUnreachable(error.message);
       if (!(error instanceof GraphsUnavailable)) throw error;
       throw new GraphCallRefused(error.message, error.name);
     }
