@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import { serialize } from 'node:v8';
-import { BOUNDED_CLONE, CorruptMessage, MessageChannel, MessageTooLarge } from './message-channel';
+import { BOUNDED_CLONE, CorruptMessage, JSON_TEXT, MessageChannel, MessageTooLarge } from './message-channel';
 
 describe('MessageChannel', () => {
   let server: Server;
@@ -130,5 +130,21 @@ describe('MessageChannel', () => {
     expect(received).toEqual(['before']);
     expect(corrupt).toHaveLength(1);
     expect(corrupt[0]).toBeInstanceOf(CorruptMessage);
+  });
+});
+
+describe('the format for other languages', () => {
+  const sent = (value: unknown): unknown => JSON.parse(JSON_TEXT.encode(value).toString());
+
+  it.each([
+    ['half of a pair', 'a\ud800b', 'a\ufffdb'],
+    ['halves one after another', '\ud800\ud800\udc00\udfff', '\ufffd\ud800\udc00\ufffd'],
+    ['a half after a backslash', '\\\ud800', '\\\ufffd'],
+    ['a backslash before letters like those of an escape', '\\ud800 \\\\ud800', '\\ud800 \\\\ud800'],
+    ['other characters that are escaped', '\0"\\\n\u001f', '\0"\\\n\u001f'],
+    ['whole pairs', '\ud83d\ude00', '\ud83d\ude00'],
+  ])('has no halves of surrogate pairs: %s', (_, given, expected) => {
+    expect(sent({ [given]: [given] })).toEqual({ [expected]: [expected] });
+    expect(JSON_TEXT.encode(given).toString()).not.toMatch(/(?<!\\)(?:\\\\)*\\ud/);
   });
 });

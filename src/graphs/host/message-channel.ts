@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { deserialize, serialize } from 'node:v8';
+import { wellFormedJson } from '../../database/storable-text';
 import { checkJson } from '../../http/json-limits';
 import { countSerialized } from '../../patches/node/serialized-values';
 
@@ -33,9 +34,9 @@ export const BOUNDED_CLONE: MessageCodec = {
   },
 };
 
-/** Format for user code in other languages. */
+/** Format for user code in other languages, whose parsers may refuse halves of surrogate pairs. */
 export const JSON_TEXT: MessageCodec = {
-  encode: (message) => Buffer.from(JSON.stringify(message)),
+  encode: (message) => Buffer.from(wellFormedJson(JSON.stringify(message))),
   decode: (bytes) => {
     const text = bytes.toString();
     checkJson(text, JSON_LIMITS);
