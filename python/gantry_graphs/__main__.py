@@ -12,9 +12,10 @@ import os
 import sys
 import time
 import traceback
+from contextlib import suppress
 from typing import Any
 
-from .channel import MessageTooLarge, ParentChannel, end_with_parent
+from .channel import MessageTooLarge, ParentChannel, end_with_parent, sendable
 
 _PULSE_SECONDS = 0.1
 # Pulses of a busy process in the time of one of an idle process, whose pulses are most of what it costs.
@@ -23,8 +24,6 @@ _PULSES_OF_IDLE = 5
 _WINDOW = 2_000
 # Maximum number of characters of events in one message: the reader holds a whole message in memory.
 _BATCH_CHARACTERS = 128 * 1024
-# Maximum number of characters of an error's message.
-_MAX_ERROR = 100_000
 
 
 class Execution:
@@ -34,7 +33,8 @@ class Execution:
         self.request = request
         self.is_handing_back = False
         self.cancelled = False
-        self.task: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._has_reported = False
         self._id = id
         self._channel = channel
         self._batch: list[Any] = []
@@ -44,6 +44,8 @@ class Execution:
         self._room.set()
 
     async def run(self, context: Any) -> None:
+        # Known from the first step on: a task that is cancelled earlier never takes one, and would report no outcome.
+        self._task = asyncio.current_task()
         from .cipher import encryption_context
         from .run import RunControl, run_graph
         from .sdk_client import credentials
@@ -63,25 +65,38 @@ class Execution:
             async for event in events:
                 self._push(event)
             self._flush()
-            self._channel.send({"type": "outcome", "id": self._id, "outcome": control.outcome})
+            self._report("outcome", outcome=control.outcome)
         except MessageTooLarge as error:
-            # Another attempt would produce the same value.
-            await events.aclose()
+            # Another attempt would produce the same value. Neither a cancellation meanwhile nor the graph's own clean-up may
+            # keep this from being reported.
+            with suppress(BaseException):
+                await events.aclose()
             failure = {"error": type(error).__name__, "message": str(error)}
-            self._channel.send({"type": "outcome", "id": self._id, "outcome": {"status": "error", "error": failure}})
+            self._report("outcome", outcome={"status": "error", "error": failure})
         except BaseException as error:
             self._flush()
-            self._channel.send({"type": "broken", "id": self._id, "message": str(error)[:_MAX_ERROR]})
+            self._report("broken", message=sendable(str(error)))
+
+    def settle(self, task: asyncio.Task[None]) -> None:
+        """Reports a run whose task has ended without a report: its caller would wait for ever."""
+        if not self._has_reported:
+            error = None if task.cancelled() else task.exception()
+            self._report("broken", message=sendable(f"The run ended without an outcome: {error!r}"))
 
     def cancel(self) -> None:
+        """Ends the run. One that hasn't begun looks at `cancelled` before it starts a node."""
         self.cancelled = True
-        if self.task:
-            self.task.cancel()
+        if self._task:
+            self._task.cancel()
 
     def acknowledge(self, count: int) -> None:
         self._unacknowledged -= count
         if self._unacknowledged < _WINDOW:
             self._room.set()
+
+    def _report(self, kind: str, **fields: Any) -> None:
+        self._channel.send({"type": kind, "id": self._id, **fields})
+        self._has_reported = True
 
     def _push(self, event: Any) -> None:
         """Collects the events of one turn of the event loop into one message."""
@@ -135,8 +150,9 @@ class GraphProcess:
         elif execution is None:
             return
         elif kind == "begin":
-            execution.task = asyncio.create_task(execution.run(self._context))
-            execution.task.add_done_callback(lambda _: self._executions.pop(id, None))
+            begun = asyncio.create_task(execution.run(self._context))
+            begun.add_done_callback(execution.settle)
+            begun.add_done_callback(lambda _: self._executions.pop(id, None))
         elif kind == "withdraw":
             del self._executions[id]
         elif kind == "abort":
@@ -153,9 +169,8 @@ class GraphProcess:
         try:
             self._channel.send({"type": "result", "id": id, "value": await self._calls.handle(name, args)})
         except Exception as error:
-            message = str(error)[:_MAX_ERROR]
-            refusal = {"type": "refused", "id": id, "message": message, "errorName": type(error).__name__}
-            self._channel.send(refusal)
+            refusal = {"message": sendable(str(error)), "errorName": sendable(type(error).__name__)}
+            self._channel.send({"type": "refused", "id": id, **refusal})
 
 
 async def serve() -> None:
@@ -168,7 +183,7 @@ async def serve() -> None:
     def report_stray(_: Any, context: dict[str, Any]) -> None:
         error = context.get("exception")
         text = "".join(traceback.format_exception(error)) if error else str(context.get("message"))
-        channel.send({"type": "stray", "message": text[:_MAX_ERROR]})
+        channel.send({"type": "stray", "message": sendable(text)})
 
     loop.set_exception_handler(report_stray)
     # What is imported stays. The collector would look through all of it again and again, for a fifth of the time of a start.
@@ -179,7 +194,7 @@ async def serve() -> None:
         # A library is missing: no later attempt finds it, unlike a database that doesn't answer.
         raise
     except Exception as error:
-        channel.send({"type": "unusable", "message": f"{type(error).__name__}: {error}"})
+        channel.send({"type": "unusable", "message": sendable(f"{type(error).__name__}: {error}")})
         return
     gc.freeze()
     gc.enable()
@@ -226,7 +241,8 @@ async def _load(channel: ParentChannel, data: dict[str, Any]) -> GraphProcess:
     asyncio.get_running_loop().set_default_executor(node_threads(started=granted is not None))
     # Libraries and graphs are loaded: the rest is for runs.
     limit_memory(granted)
-    channel.send({"type": "ready", "problems": graphs.problems, "factories": graphs.factories})
+    problems = {graph_id: sendable(why) for graph_id, why in graphs.problems.items()}
+    channel.send({"type": "ready", "problems": problems, "factories": graphs.factories})
     return GraphProcess(channel, context, calls, requests)
 
 

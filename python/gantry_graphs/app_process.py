@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .channel import ParentChannel, end_with_parent
+from .channel import ParentChannel, end_with_parent, sendable
 from .modules import load_export
 
 _WHAT_WOULD_BE_RIGHT = "an app of Starlette or FastAPI"
@@ -31,13 +31,13 @@ async def serve() -> None:
     def report_stray(_: Any, context: dict[str, Any]) -> None:
         error = context.get("exception")
         text = "".join(traceback.format_exception(error)) if error else str(context.get("message"))
-        channel.send({"type": "stray", "message": text})
+        channel.send({"type": "stray", "message": sendable(text)})
 
     asyncio.get_running_loop().set_exception_handler(report_stray)
     try:
         served = _load(data)
     except Exception as error:
-        channel.send({"type": "unusable", "message": str(error)})
+        channel.send({"type": "unusable", "message": sendable(str(error))})
         return
     server = _server(served, data["socketPath"])
     serving = asyncio.create_task(server.serve())
@@ -45,7 +45,8 @@ async def serve() -> None:
         await asyncio.wait({serving}, timeout=0.01)
     if serving.done():
         serving.exception()
-        channel.send({"type": "unusable", "message": served.startup_failure or "it could not be served"})
+        why = served.startup_failure or "it could not be served"
+        channel.send({"type": "unusable", "message": sendable(why)})
         return
     channel.send({"type": "ready", "routes": served.table(), "readsEscapes": True})
     async for message in messages:

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 import orjson
 from langgraph_sdk import Auth
 
+from .channel import sendable
 from .user import User
 
 # Every question that may be asked (src/auth/custom/protocol.ts): a pair without a handler is refused.
@@ -121,8 +122,8 @@ def failure_of(error: BaseException) -> dict[str, Any] | None:
     headers = getattr(error, "headers", None) or {}
     return {
         "status": status,
-        "message": str(getattr(error, "detail", None) or "Unauthorized"),
-        "headers": {str(name).lower(): str(value) for name, value in headers.items()},
+        "message": sendable(str(getattr(error, "detail", None) or "Unauthorized")),
+        "headers": {sendable(str(name)).lower(): sendable(str(value)) for name, value in headers.items()},
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from typing import Any
 
+from .channel import sendable
 from .module_process import LoadedModule, run_module_process
 from .modules import load_export
 
@@ -28,7 +29,7 @@ def _load(file: str, name: str) -> LoadedModule:
 def _failure_of(error: Exception) -> dict[str, Any]:
     from .auth_module import failure_of
 
-    return failure_of(error) or {"message": "".join(traceback.format_exception(error))}
+    return failure_of(error) or {"message": sendable("".join(traceback.format_exception(error)))}
 
 
 if __name__ == "__main__":

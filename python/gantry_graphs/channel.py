@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import socket
 import struct
@@ -19,6 +20,14 @@ LIFELINE = 4
 
 _HEADER = struct.Struct(">II")
 _MARK = 0x474E5452
+_HALF_OF_PAIR = re.compile("[\ud800-\udfff]")
+# Maximum number of characters of a text about an error.
+_MAX_TEXT = 100_000
+
+
+def sendable(text: str) -> str:
+    """A text about an error of user code, as messages hold it: of limited length, without halves of surrogate pairs."""
+    return _HALF_OF_PAIR.sub("\ufffd", text[:_MAX_TEXT])
 
 
 def end_with_parent() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .channel import ParentChannel, end_with_parent
+from .channel import ParentChannel, end_with_parent, sendable
 
 
 @dataclass
@@ -46,7 +46,7 @@ async def _serve(
     try:
         module = load(source["file"], source["exportName"])
     except Exception as error:
-        channel.send({"type": "unusable", "message": str(error)})
+        channel.send({"type": "unusable", "message": sendable(str(error))})
         return
     channel.send({"type": "ready", "module": module.report})
 
@@ -67,4 +67,4 @@ async def _serve(
 
 
 def _trace_of(error: Exception) -> str:
-    return "".join(traceback.format_exception(error))
+    return sendable("".join(traceback.format_exception(error)))
