@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createWriteStream, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { readLines } from './lines.mjs';
 
 const KEPT_LINES = 25;
 /** A failing command may print its reason first and help or a trace afterwards: both ends of its output are kept. */
@@ -47,11 +47,12 @@ class LogFile {
   /** @param {string} path */
   constructor(path) {
     this.path = path;
-    this.open();
+    this.open(existsSync(path) ? statSync(path).size : 0);
   }
 
-  open() {
-    this.bytes = existsSync(this.path) ? statSync(this.path).size : 0;
+  /** @param {number} bytes that count towards the next rotation */
+  open(bytes) {
+    this.bytes = bytes;
     this.stream = createWriteStream(this.path, { flags: 'a', mode: 0o600 });
     // A full disk must not end the supervisor; the last lines of the part are still kept in memory.
     this.stream.on('error', () => {});
@@ -61,11 +62,17 @@ class LogFile {
   write(line) {
     this.stream.write(`${line}\n`);
     this.bytes += line.length + 1;
-    if (this.bytes > LOG_ROTATE_BYTES) {
-      this.stream.end();
+    if (this.bytes > LOG_ROTATE_BYTES) this.rotate();
+  }
+
+  rotate() {
+    this.stream.end();
+    try {
       renameSync(this.path, `${this.path}.1`);
-      this.open();
+    } catch {
+      // An operator may have removed it. A log that can't be moved aside must not end the supervisor: it is tried again later.
     }
+    this.open(0);
   }
 
   close() {
@@ -97,7 +104,7 @@ export class RunningPart {
     });
     const outputs = /** @type {import('node:stream').Readable[]} */ ([this.child.stdout, this.child.stderr]);
     for (const input of outputs) {
-      createInterface({ input, crlfDelay: Infinity }).on('line', (line) => {
+      readLines(input, (line) => {
         if (line.trim() === '') return;
         this.lines.push(line);
         if (this.lines.length > KEPT_LINES) this.lines.shift();
@@ -194,7 +201,7 @@ export function runCommand(command, args, { cwd, env, signal, timeoutMs } = {}) 
     /** @type {string[]} */
     const lines = [];
     for (const stream of [child.stdout, child.stderr]) {
-      createInterface({ input: stream, crlfDelay: Infinity }).on('line', (line) => {
+      readLines(stream, (line) => {
         lines.push(line);
         if (lines.length > KEPT_FIRST_LINES + KEPT_LINES) lines.splice(KEPT_FIRST_LINES, 2, '…');
       });

@@ -14,6 +14,20 @@ function lastLines({ lines }) {
   return lines.length > 0 ? `\n${lines.map((line) => `    ${line}`).join('\n')}` : ' It wrote nothing.';
 }
 
+/**
+ * Does work that a running part doesn't depend on: its failure, as on a full disk, is reported and ends nothing.
+ * @param {string} name
+ * @param {string} failure
+ * @param {() => void} work
+ */
+function orSay(name, failure, work) {
+  try {
+    work();
+  } catch (error) {
+    say(name, `${failure}: ${error.message}`);
+  }
+}
+
 /** Runs parts, keeps them running, and stops them in the order in which they depend on each other. */
 export class Supervisor {
   /**
@@ -65,7 +79,7 @@ export class Supervisor {
     this.signal.throwIfAborted();
     const running = new RunningPart(part, { logs: this.logs, onLine: this.onLine });
     this.running.set(part.name, running);
-    this.record.add(running);
+    orSay(part.name, 'runs, but is not in the record of processes', () => this.record.add(running));
     return running;
   }
 
@@ -94,6 +108,8 @@ export class Supervisor {
       const exit = await running.exited;
       if (this.stopping) return;
       if (Date.now() - readySince > HEALTHY_AFTER_MS) backoffMs = 0;
+      // One recovery shortens one pause: while the part can't be started, the pauses become longer.
+      readySince = Infinity;
       const when = backoffMs > 0 ? `in ${backoffMs / 1000} s` : 'at once';
       say(name, `${describeExit(exit)}; starting it again ${when}. Its last lines:${lastLines(running)}`);
       try {
@@ -113,7 +129,7 @@ export class Supervisor {
       }
       readySince = Date.now();
       say(name, `runs again (process ${running.pid})`);
-      this.onRestart?.();
+      orSay(name, 'runs, but its restart could not be published', () => this.onRestart?.());
     }
   }
 
