@@ -4,6 +4,7 @@ import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import { headerOf } from '../http/header';
 import { LateJsonResponse, sendEvents } from '../http/streaming';
+import { whenClosed } from '../http/when-closed';
 import { A2aCardService } from './a2a-card.service';
 import { type Binding, JSON_RPC, refusedVersion, restBinding } from './a2a-bindings';
 import { A2aRpcService, type RpcAnswer, type RpcOutcome, type RpcRequest } from './a2a-rpc.service';
@@ -86,7 +87,7 @@ export class A2aExchange {
     work: (connection: Pick<RpcRequest, 'signal' | 'onWaiting'>) => Promise<RpcOutcome>,
   ): Promise<void> {
     const gone = new AbortController();
-    reply.raw.on('close', () => {
+    whenClosed(reply.raw, () => {
       if (!reply.raw.writableEnded) gone.abort();
     });
     let late: LateJsonResponse | undefined;

@@ -2,6 +2,7 @@ import { ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { inScope, type RequestScope, type SearchScope } from '../database/request-scope';
 import '../http/search-route';
+import { whenClosed } from '../http/when-closed';
 import { DirectInterceptor } from '../patches/nestjs/direct-interceptors';
 
 /**
@@ -20,13 +21,10 @@ export class TenantScopeInterceptor extends DirectInterceptor {
 
 function searchOf({ raw }: FastifyReply): SearchScope {
   return {
-    whenGone: (callback) => {
-      const onClose = (): void => {
+    whenGone: (callback) =>
+      whenClosed(raw, () => {
         if (!raw.writableFinished) callback();
-      };
-      raw.once('close', onClose);
-      return () => raw.off('close', onClose);
-    },
+      }),
   };
 }
 

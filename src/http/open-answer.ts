@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import type { OpenStream } from './open-streams';
+import { whenClosed } from './when-closed';
 
 /** Time for a client to read what was written before its answer was aborted. */
 const FLUSH_MS = 5_000;
@@ -19,7 +22,7 @@ export class OpenAnswer implements OpenStream {
     const { raw, request } = reply;
     const { openStreams } = reply.server;
     openStreams.add(this, request);
-    raw.once('close', () => {
+    whenClosed(raw, () => {
       openStreams.delete(this);
       if (!raw.writableEnded) this.gone.abort();
     });
@@ -28,6 +31,21 @@ export class OpenAnswer implements OpenStream {
   /** Whether this server closed the connection, as opposed to the client. */
   get isBrokenOff(): boolean {
     return this.brokenOff;
+  }
+
+  /** Resolves when the client's connection can take more, is closed, or `cancelled` comes. */
+  async drained(cancelled?: AbortSignal): Promise<void> {
+    const { raw } = this.reply;
+    const isOver = (): boolean => this.signal.aborted || cancelled?.aborted === true;
+    do {
+      if (raw.writableNeedDrain) {
+        const signal = cancelled ? AbortSignal.any([this.signal, cancelled]) : this.signal;
+        // With the signal every listener is removed: a slow client is waited for thousands of times.
+        await once(raw, 'drain', { signal }).catch(() => undefined);
+      }
+      // Within a turn, all that waits in the web stream of an answer is written, up to the chunk that has to wait again.
+      await nextTurn();
+    } while (raw.writableNeedDrain && !isOver());
   }
 
   /**

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
 import { OpenAnswer } from './open-answer';
 import type { OpenStream } from './open-streams';
@@ -11,7 +10,7 @@ export const HEARTBEAT_MS = 5_000;
  * so far, reports when the client disconnects, and writes at the client's pace.
  */
 export class StreamingResponse extends OpenAnswer {
-  private readonly heartbeat: NodeJS.Timeout;
+  private readonly heartbeat: NodeJS.Timeout | undefined;
 
   constructor(
     reply: FastifyReply,
@@ -24,6 +23,7 @@ export class StreamingResponse extends OpenAnswer {
     super(reply, kind);
     reply.hijack();
     reply.request.answeredAfterMs = reply.elapsedTime;
+    if (this.signal.aborted) return;
     const { raw } = reply;
     raw.writeHead(200, {
       ...(reply.getHeaders() as Record<string, string>),
@@ -34,22 +34,26 @@ export class StreamingResponse extends OpenAnswer {
       ...headers,
     });
     raw.flushHeaders();
-    this.heartbeat = setInterval(() => raw.write(beat), HEARTBEAT_MS);
+    this.heartbeat = setInterval(() => this.beat(beat), HEARTBEAT_MS);
     this.signal.addEventListener('abort', () => clearInterval(this.heartbeat));
   }
 
   /** Resolves when the client's connection can take more, or is closed. */
   async write(text: string): Promise<void> {
-    const { raw } = this.reply;
-    if (this.signal.aborted || raw.write(text)) return;
-    // With the signal every listener is removed: a slow client is waited for thousands of times.
-    await once(raw, 'drain', { signal: this.signal }).catch(() => undefined);
+    if (!this.signal.aborted && !this.reply.raw.write(text)) await this.drained();
   }
 
   /** An aborted answer is not ended. */
   end(text = ''): void {
     clearInterval(this.heartbeat);
     if (!this.signal.aborted) this.reply.raw.end(text);
+  }
+
+  private beat(text: string): void {
+    const { raw } = this.reply;
+    // After an error it is the filter of errors that ends the answer.
+    if (raw.writableEnded || raw.destroyed) clearInterval(this.heartbeat);
+    else raw.write(text);
   }
 }
 
@@ -70,6 +74,7 @@ export async function sendEvents(
   frames: (signal: AbortSignal) => AsyncIterable<string>,
 ): Promise<void> {
   const response = new SseResponse(reply, {});
+  if (response.signal.aborted) return;
   for await (const text of frames(response.signal)) {
     if (response.signal.aborted) break;
     await response.write(text);

@@ -1,4 +1,5 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
+import type { OpenAnswer } from '../http/open-answer';
 import { CallStream } from './call-stream';
 import type { RunEvent } from '../streams/run-event';
 import { isJsonObject } from '../database/json';
@@ -23,6 +24,7 @@ export class CallProgress {
     private readonly context: ServerContext,
     private readonly token: string | number,
     private readonly stream: CallStream | undefined,
+    private readonly answer: OpenAnswer | undefined,
   ) {
     this.last = stream?.progress ?? -1;
   }
@@ -30,7 +32,9 @@ export class CallProgress {
   /** Undefined if the caller didn't request progress. */
   static of(context: ServerContext): CallProgress | undefined {
     const token = context.mcpReq._meta?.progressToken;
-    return token === undefined ? undefined : new CallProgress(context, token, CallStream.of(context));
+    if (token === undefined) return undefined;
+    const caller = context.http?.authInfo?.extra?.caller as { answer: OpenAnswer } | undefined;
+    return new CallProgress(context, token, CallStream.of(context), caller?.answer);
   }
 
   /** One notification for each step, and one for text that arrives together, since models write faster than people read. */
@@ -60,6 +64,10 @@ export class CallProgress {
     if (progress !== undefined) this.counts = true;
     const next = progress ?? this.last + 1;
     if (next <= this.last) return;
+    const { signal } = this.context.mcpReq;
+    // The library would take any number of notifications, whether the client reads them or not.
+    await this.answer?.drained(signal);
+    if (signal.aborted) return;
     this.last = next;
     if (this.stream) Object.assign(this.stream, { after: upTo, progress: next });
     const params = { progressToken: this.token, progress: next, ...(total !== undefined && { total }) };

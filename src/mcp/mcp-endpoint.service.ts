@@ -73,6 +73,8 @@ export class McpEndpoint implements OnModuleDestroy {
     if (refused) return refused;
     const parsed = parseBody(request.body);
     for (const method of methodsOf(parsed)) this.metrics.received(method);
+    // Not served for a client that has left already: the signal would come no more. Its notifications and answers still count.
+    if (answer.signal.aborted && (asked.method === 'GET' || isJSONRPCRequest(parsed))) return new Response();
     const caller = { tenantId, owner: ownerOf(tenantId, request.user), answer };
     if (asked.method !== 'POST' || readsEvents(asked)) return this.serve(caller, asked, parsed);
     asked.headers.set('accept', BOTH_TYPES);
