@@ -1,5 +1,6 @@
 import { type Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { stopListening } from '../patches/node/http-server';
 
 interface Connection {
@@ -19,6 +20,8 @@ export class Connections {
   /** @param server which has no connections yet */
   constructor(private readonly server: HttpServer) {
     server.on('connection', (socket: Socket) => {
+      // Announced again after an offer of another protocol, which is ignored.
+      if (this.connections.has(socket)) return;
       this.connections.set(socket, { open: 0, readBefore: 0 });
       socket.once('close', () => this.connections.delete(socket));
     });
@@ -31,6 +34,11 @@ export class Connections {
         connection.readBefore = socket.bytesRead;
       });
     });
+  }
+
+  /** Whether an answer to a request on this connection isn't completely written yet. */
+  isAnswering(connection: Duplex): boolean {
+    return (this.connections.get(connection as Socket)?.open ?? 0) > 0;
   }
 
   /** Accepts no more connections; resolves when the last one has closed. */

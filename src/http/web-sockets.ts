@@ -8,6 +8,7 @@ import type { WebSocket, WebSocketServer } from 'ws';
 import type { CorsSettings } from '../config/http-settings';
 import { handshakeSource } from '../patches/ws/handshake-source';
 import { ApiError } from './api-error';
+import type { Connections } from './connections';
 
 /** Time for a client to answer the close of its socket. */
 export const CLOSE_TIMEOUT_MS = 2_000;
@@ -25,6 +26,9 @@ export interface Acceptance {
   /** Further lines of the head, such as `Set-Cookie: …`. */
   headers?: string[];
 }
+
+/** Which pages may open a WebSocket. */
+type PageRules = Pick<CorsSettings, 'origins' | 'credentials'>;
 
 /** Those of handshakes that a route has accepted. */
 const acceptances = new WeakMap<IncomingMessage, Acceptance>();
@@ -95,7 +99,7 @@ export function refusePage(reply: FastifyReply, reason: ApiError): boolean {
 }
 
 /** Serves WebSockets on their routes. To be called before the routes are added. */
-export async function acceptWebSockets(fastify: FastifyInstance, cors: CorsSettings, maxPayload: number) {
+export async function acceptWebSockets(fastify: FastifyInstance, cors: PageRules, maxPayload: number) {
   // Registered before the plugin's own hook, which replaces the handler by the upgrade, so that the handler can decide first.
   fastify.addHook('onRoute', (route) => {
     if (!route.config?.webSocket) return;
@@ -111,7 +115,7 @@ export async function acceptWebSockets(fastify: FastifyInstance, cors: CorsSetti
     };
     route.wsHandler = (socket, request) => accepted.get(request)?.(socket);
   });
-  const handshakes = new Handshakes(fastify.server);
+  const handshakes = new Handshakes(fastify.server, fastify.connections);
   const options = {
     server: handshakeSource(handshakes),
     maxPayload,
@@ -141,7 +145,7 @@ export async function acceptWebSockets(fastify: FastifyInstance, cors: CorsSetti
  * other origins are accepted if they may use the API, and cookies count only if they may use credentials.
  * @throws {ApiError} 403
  */
-function admitPage({ headers, host }: FastifyRequest, cors: CorsSettings): void {
+function admitPage({ headers, host }: FastifyRequest, cors: PageRules): void {
   const { origin } = headers;
   if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)) return;
   const isAllowed = cors.origins.some((each) =>
@@ -161,9 +165,11 @@ class Handshakes extends EventEmitter {
   /** Nothing else closes them when the server stops. */
   readonly connections = new Set<Duplex>();
 
-  constructor(server: Server) {
+  constructor(server: Server, connections: Connections) {
     super();
     server.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Buffer) => {
+      // Two answers at a time can't be written to it, and Node itself doesn't watch it any more.
+      if (connections.isAnswering(connection)) return connection.destroy();
       const isHandshake = request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket';
       if (!isHandshake) return serveAgain(server, request, connection, head);
       this.connections.add(connection);
