@@ -1,9 +1,11 @@
 import type { Readable } from 'node:stream';
 import replyFrom from '@fastify/reply-from';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Dispatcher } from 'undici';
 import { ApiError } from '../http/api-error';
 import { ErrorFilter } from '../http/error.filter';
 import { INNER_PREFIX } from '../http/request-target';
+import { AppRequests } from './app-requests';
 import type { CustomApp } from './custom-app';
 import { relaySocket } from './socket-relay';
 
@@ -17,6 +19,8 @@ export const APP_SOCKET_PATH = `${INNER_PREFIX}socket`;
 const CALLER_PATH = `${INNER_PREFIX}caller`;
 /** Header that names the caller to the process of the app, or says that it has to ask. Clients can't send it. */
 const CALLER_HEADER = 'x-gantry-caller';
+/** Requests to the app at a time; each takes two descriptors of this process. */
+const MAX_REQUESTS = 2_048;
 /** No route has this one. */
 export const NOWHERE = `${INNER_PREFIX}nowhere`;
 
@@ -79,18 +83,20 @@ function appTarget(url: string): { target: string; passedOnTo?: string } {
  */
 export async function serveCustomApp(
   fastify: FastifyInstance,
-  app: CustomApp,
+  app: Pick<CustomApp, 'base' | 'socketPath' | 'routes'>,
   authorize: (request: FastifyRequest, reply: FastifyReply, passedOnTo: string | undefined) => Promise<void>,
+  maxRequests = MAX_REQUESTS,
 ): Promise<void> {
   await fastify.register(async (scope) => {
     const errors = new ErrorFilter();
     scope.setErrorHandler((error, request, reply) => errors.answer(error, request, reply));
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request: FastifyRequest, payload: Readable, done) => done(null, payload));
+    const requests = new AppRequests(app.socketPath, maxRequests);
     await scope.register(replyFrom, {
-      base: app.base,
-      // A stream of the app may be silent for as long as it likes.
-      undici: { connections: 256, headersTimeout: 0, bodyTimeout: 0 },
+      // With the app's own base, the library would make the requests itself.
+      base: 'http://localhost',
+      undici: { request: requests.request as Dispatcher['request'] },
       disableRequestLogging: true,
       maxRetriesOn503: 0,
       retryMethods: [],
@@ -99,13 +105,17 @@ export async function serveCustomApp(
       if (request.url.startsWith(NOWHERE)) throw new ApiError(404, 'not_found', 'Not Found', { format: 'text' });
       const { target, passedOnTo } = appTarget(request.url);
       await authorize(request, reply, passedOnTo);
+      if (requests.areTooMany) throw unavailable();
       sendHeadFirst(reply.raw);
-      return reply.from(target, {
-        rewriteRequestHeaders: (_original, headers) => headersForApp(headers, request, passedOnTo),
-        onError: (failed) => {
-          void failed.status(503).header('retry-after', '1').send(unavailable().body());
-        },
-      });
+      return requests.passOn(reply.raw, () =>
+        reply.from(target, {
+          getUpstream: () => app.base,
+          rewriteRequestHeaders: (_original, headers) => headersForApp(headers, request, passedOnTo),
+          onError: (failed) => {
+            void failed.status(503).header('retry-after', '1').send(unavailable().body());
+          },
+        }),
+      );
     };
     const relay = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       try {

@@ -29,6 +29,8 @@ export interface SocketTarget {
  */
 export async function relaySocket(reply: FastifyReply, app: SocketTarget, unavailable: () => ApiError): Promise<void> {
   const { socket: connection } = reply.request.raw;
+  // The client has left while its handshake was checked.
+  if (connection.destroyed) return;
   const upstream = openUpstream(app);
   const abandon = (): void => upstream.terminate();
   connection.once('close', abandon);
