@@ -119,15 +119,15 @@ export class CustomApp {
 
   private async restart(): Promise<void> {
     if (this.isClosed) return;
-    rmSync(this.data.socketPath, { force: true });
-    const { child, ready } = this.launch();
-    this.child = child;
     try {
+      rmSync(this.data.socketPath, { force: true });
+      const { child, ready } = this.launch();
+      this.child = child;
       await ready;
       this.watch(child);
     } catch (error) {
       logger.error({ err: error }, 'http.app could not be started again');
-      await child.terminate();
+      await this.child.terminate();
       this.restartLater('could not be loaded');
     }
   }
@@ -138,19 +138,20 @@ interface AppProcess {
   ready: Promise<Ready>;
 }
 
+/** @throws the system's error, such as for a lack of memory */
 function startAppProcess(program: UserCodeProgram, data: AppProcessData, confinement: Confinement): AppProcess {
-  let child!: UserCodeChild<ToAppProcess>;
-  const ready = new Promise<Ready>((resolve, reject) => {
-    const receive = (message: FromAppProcess): void => {
-      if (message.type === 'log') writeUserLog(userLog, message);
-      if (message.type === 'stray') logger.error({ error: message.message }, 'http.app threw outside of a request');
-      if (message.type === 'ready') resolve(message);
-      if (message.type !== 'unusable') return;
-      reject(new Error(message.message));
-      void child.terminate();
-    };
-    child = new UserCodeChild(program, data, confinement, (message) => receive(message as FromAppProcess));
-    void child.ended.then((how) => reject(new Error(`its process ${how} while it was loaded`)));
-  });
+  const { promise: ready, resolve, reject } = Promise.withResolvers<Ready>();
+  const receive = (message: FromAppProcess): void => {
+    if (message.type === 'log') writeUserLog(userLog, message);
+    if (message.type === 'stray') logger.error({ error: message.message }, 'http.app threw outside of a request');
+    if (message.type === 'ready') resolve(message);
+    if (message.type !== 'unusable') return;
+    reject(new Error(message.message));
+    void child.terminate();
+  };
+  const child = new UserCodeChild<ToAppProcess>(program, data, confinement, (message) =>
+    receive(message as FromAppProcess),
+  );
+  void child.ended.then((how) => reject(new Error(`its process ${how} while it was loaded`)));
   return { child, ready };
 }
