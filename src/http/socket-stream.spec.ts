@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { Logger } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { OpenStreams } from './open-streams';
@@ -13,6 +14,7 @@ class FakeSocket extends EventEmitter {
   pings = 0;
   isPaused = false;
   isTerminated = false;
+  closedWith: number | undefined;
   readonly unsent: (() => void)[] = [];
 
   ping(): void {
@@ -27,6 +29,9 @@ class FakeSocket extends EventEmitter {
   send(_message: string, sent: () => void): void {
     this.unsent.push(sent);
   }
+  close(code: number): void {
+    this.closedWith = code;
+  }
   terminate(): void {
     this.isTerminated = true;
     this.emit('close');
@@ -38,6 +43,7 @@ describe('a stream on a WebSocket', () => {
   let streams: OpenStreams;
   let taken: string[];
   let serve: (() => void) | undefined;
+  let fail: Error | undefined;
   let stream: SocketStream;
 
   beforeEach(() => {
@@ -45,9 +51,11 @@ describe('a stream on a WebSocket', () => {
     socket = new FakeSocket();
     streams = new OpenStreams();
     taken = [];
+    fail = undefined;
     const request = { server: { openStreams: streams } } as FastifyRequest;
     stream = new SocketStream(socket as unknown as WebSocket, request, (message) => {
       taken.push(message);
+      if (fail) return Promise.reject(fail);
       return new Promise((resolve) => (serve = resolve));
     });
   });
@@ -55,6 +63,7 @@ describe('a stream on a WebSocket', () => {
   afterEach(() => {
     socket.emit('close');
     jest.useRealTimers();
+    jest.restoreAllMocks();
   });
 
   const say = (message: string): boolean => socket.emit('message', Buffer.from(message));
@@ -119,6 +128,15 @@ describe('a stream on a WebSocket', () => {
     serve?.();
     await settle();
     expect(taken).toEqual(['a']);
+  });
+
+  it('is closed when a message can not be handled, and reads the rest of the closing handshake', async () => {
+    jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    fail = new Error('unexpected');
+    say('a');
+    say('b');
+    await settle();
+    expect([taken, socket.closedWith, socket.isPaused]).toEqual([['a'], 1011, false]);
   });
 
   it('has finished sending once the last message is written', async () => {

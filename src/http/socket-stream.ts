@@ -1,12 +1,15 @@
+import { Logger } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import type { BreakOffReason, OpenStream } from './open-streams';
 import { HEARTBEAT_MS } from './streaming';
 import type { ApiError } from './api-error';
-import { GOING_AWAY, refuseSocket } from './web-sockets';
+import { GOING_AWAY, INTERNAL_ERROR, refuseSocket } from './web-sockets';
 
 /** A minute of silence, with a ping every five seconds: a client that is there has answered one. */
 const SILENT_BEATS = 12;
+
+const logger = new Logger('Http');
 
 const ACCESS_ENDED = {
   'key-revoked': 'The API key was revoked or has expired',
@@ -28,11 +31,11 @@ export class SocketStream implements OpenStream {
 
   /**
    * @param request the handshake
-   * @param take is not to reject
+   * @param take is not to reject: that closes the socket, as an unexpected failure
    */
   constructor(
     private readonly socket: WebSocket,
-    request: FastifyRequest,
+    private readonly request: FastifyRequest,
     private readonly take: (message: string) => Promise<void>,
   ) {
     this.signal = this.gone.signal;
@@ -74,6 +77,10 @@ export class SocketStream implements OpenStream {
     this.socket.pause();
     this.served = this.served
       .then(() => (this.signal.aborted ? undefined : this.take(message)))
+      .catch((error: unknown) => {
+        logger.error({ err: error, request_id: this.request.id }, 'A message of a WebSocket could not be handled');
+        this.close(INTERNAL_ERROR);
+      })
       .then(() => {
         this.unserved -= 1;
         if (this.unserved === 0) this.socket.resume();
