@@ -81,8 +81,10 @@ export class UserModuleProcess<Question extends { type: string }, Ready, Failure
   async ask(question: Question): Promise<unknown> {
     const process = this.started();
     await process.ready;
+    const id = this.nextId;
     const answer = await atMost(ANSWER_TIMEOUT_MS, this.send(process, question));
     if (answer !== LATE) return answer;
+    process.inFlight.delete(id);
     void this.endIfHanging(process);
     throw this.kind.late();
   }
