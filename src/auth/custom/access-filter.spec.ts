@@ -48,6 +48,7 @@ describe('an auth filter', () => {
     ['one alternative', { $or: [{ a: 1 }] }],
     ['nesting without end', { $or: [{ a: 1 }, { $or: [{ b: 1 }, { $and: [{ c: 1 }, { d: 1 }] }] }] }],
     ['an alternative that is not a filter', { $or: [{ a: 1 }, 'b'] }],
+    ['an empty alternative', { $or: [{ a: 1 }, {}] }],
   ])('that is %s is refused', (_what, filter) => {
     expect(() => parseAccessFilter(filter)).toThrow(/auth filter/);
   });

@@ -20,6 +20,8 @@ const MAX_DEPTH = 2;
  */
 export function parseAccessFilter(filter: unknown, depth = 0): AccessFilter {
   if (!isJsonObject(filter)) throw new Error('an auth filter must be an object');
+  // An alternative without conditions would make all others pointless.
+  if (depth > 0 && Object.keys(filter).length === 0) throw new Error('an auth filter has no empty $or or $and');
   return Object.entries(filter).flatMap(([key, condition]): AccessFilter => {
     if (key === '$or' || key === '$and') {
       if (!Array.isArray(condition) || condition.length < 2)

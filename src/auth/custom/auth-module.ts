@@ -88,7 +88,7 @@ export class AuthModuleHandlers {
       throw new Error(`the handler for ${event} returned neither a filter nor a boolean`);
     }
     const isGeneral = handler === this.generalHandlerFor(action);
-    return { filter: plain(answer), value: changed, ...(isGeneral && { isGeneral }) };
+    return { filter: plainFilter(answer), value: changed, ...(isGeneral && { isGeneral }) };
   }
 
   private handlerFor(resource: AuthResource, action: AuthAction): Handler | undefined {
@@ -129,6 +129,20 @@ function userOf(answer: {
     display_name: typeof name === 'string' ? name : identity,
     is_authenticated: typeof authenticated === 'boolean' ? authenticated : true,
   };
+}
+
+/**
+ * JSON has no `undefined`: a key with such a value would be lost, and what remained of the filter would allow more than the
+ * handler says.
+ * @throws {Error} that names the key
+ */
+function plainFilter(filter: object): unknown {
+  const text = JSON.stringify(filter, (key, value: unknown) => {
+    if (value === undefined || typeof value === 'function' || typeof value === 'symbol')
+      throw new Error(`the auth filter has no value for ${key}`);
+    return value;
+  });
+  return JSON.parse(text);
 }
 
 /** Both are sent to another process and stored, as JSON. */
