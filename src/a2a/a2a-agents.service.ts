@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { AssistantEntity } from '../assistants/assistant.entity';
 import { AssistantsService } from '../assistants/assistants.service';
+import { SchemasCache } from '../assistants/schemas-cache';
 import type { TenantId } from '../auth/tenant';
+import { GraphHosts } from '../graphs/host/graph-hosts';
 
 /** An assistant as an agent: its inputs and the forms of its answers. */
 export interface Agent {
@@ -55,9 +57,14 @@ const FILE_MODES = [
 /** Looks assistants up as agents. A graph's code doesn't change while a process lives, so its inputs are read once. */
 @Injectable()
 export class A2aAgentsService {
-  private readonly graphs = new Map<string, Promise<GraphDescription>>();
+  private readonly schemas: SchemasCache<GraphDescription>;
 
-  constructor(private readonly assistants: AssistantsService) {}
+  constructor(
+    private readonly assistants: AssistantsService,
+    graphs: GraphHosts,
+  ) {
+    this.schemas = new SchemasCache(graphs);
+  }
 
   /** @throws {ApiError} 404 for an unknown assistant or graph, 400 if its graph can't be loaded */
   async getAgent(tenantId: TenantId, idOrGraph: string): Promise<Agent> {
@@ -79,13 +86,10 @@ export class A2aAgentsService {
   /** Reading schemas from types takes seconds, and is done once: until then an agent is known by its channels. */
   private async describe(
     tenantId: TenantId,
-    { assistantId, graphId }: AssistantEntity,
+    assistant: AssistantEntity,
   ): Promise<GraphDescription & { isProvisional: boolean }> {
-    const asked = this.graphs.get(graphId) ?? this.ask(tenantId, assistantId);
-    if (!this.graphs.has(graphId)) {
-      this.graphs.set(graphId, asked);
-      asked.catch(() => this.graphs.delete(graphId));
-    }
+    const { assistantId } = assistant;
+    const asked = this.schemas.get(tenantId, assistant, () => this.ask(tenantId, assistantId));
     const known = await Promise.race([asked, sleep(PATIENCE_MS, undefined, { ref: false })]);
     if (known) return { ...known, isProvisional: false };
     const fields = await this.assistants.fields(tenantId, assistantId);

@@ -10,9 +10,11 @@ import {
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import type { AssistantEntity } from '../assistants/assistant.entity';
 import { AssistantsService } from '../assistants/assistants.service';
+import { SchemasCache } from '../assistants/schemas-cache';
 import type { TenantId } from '../auth/tenant';
 import { type GraphMcp, graphMcpSchema } from '../config/graph-mcp';
 import { GraphRegistry } from '../graphs/graph-registry';
+import { GraphHosts } from '../graphs/host/graph-hosts';
 import { isJsonObject } from '../database/json';
 import type { ObjectSchema } from '../graphs/message-schemas';
 import { afterCursor, nameTools, toCursor } from './tool-names';
@@ -48,16 +50,18 @@ export interface AssistantTool {
 export class McpToolsService {
   private readonly logger = new Logger(McpToolsService.name);
   private validators: AjvJsonSchemaValidator | undefined;
-  /** Schemas by graph: they don't change while the process lives. */
   private readonly listeners: (() => void)[] = [];
   /** Graphs that were described without their schemas, since these were being read. */
   private readonly late = new Set<string>();
-  private readonly schemas = new Map<string, Promise<GraphSchemas>>();
+  private readonly schemas: SchemasCache<GraphSchemas>;
 
   constructor(
     private readonly assistants: AssistantsService,
     private readonly registry: GraphRegistry,
-  ) {}
+    graphs: GraphHosts,
+  ) {
+    this.schemas = new SchemasCache(graphs);
+  }
 
   /** Calls when tools are described otherwise than they were. */
   onChange(listener: () => void): void {
@@ -137,8 +141,9 @@ export class McpToolsService {
    * The schemas that the graph declares. Reading them from its types takes seconds, and is done once: until then they are any
    * values under the names of its channels.
    */
-  private async schemasOf(tenantId: TenantId, { graphId, assistantId }: AssistantEntity): Promise<GraphSchemas> {
-    const reading = this.schemas.get(graphId) ?? this.startReading(tenantId, graphId, assistantId);
+  private async schemasOf(tenantId: TenantId, assistant: AssistantEntity): Promise<GraphSchemas> {
+    const { graphId, assistantId } = assistant;
+    const reading = this.schemas.get(tenantId, assistant, () => this.startReading(tenantId, graphId, assistantId));
     const known = await Promise.race([reading, sleep(PATIENCE_MS, undefined, { ref: false })]);
     if (known) return known;
     this.late.add(graphId);
@@ -148,12 +153,11 @@ export class McpToolsService {
 
   private startReading(tenantId: TenantId, graphId: string, assistantId: string): Promise<GraphSchemas> {
     const reading = this.readSchemas(tenantId, assistantId);
-    this.schemas.set(graphId, reading);
     reading.then(
       () => {
         if (this.late.delete(graphId)) for (const listener of this.listeners) listener();
       },
-      () => this.schemas.delete(graphId),
+      () => undefined,
     );
     return reading;
   }
