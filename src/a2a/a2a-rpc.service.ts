@@ -4,6 +4,7 @@ import { Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
 import type { TenantId } from '../auth/tenant';
 import { isJsonObject } from '../database/json';
+import { tooManyElements } from '../http/list-limit';
 import { ApiError } from '../http/api-error';
 import { fingerprintOf } from '../runs/idempotency';
 import { type Agent, A2aAgentsService } from './a2a-agents.service';
@@ -286,6 +287,8 @@ function check(body: unknown, { spoken, paramsPath }: Call): RpcError | undefine
   const { method, params } = envelope.data;
   const methods = METHODS[spoken];
   if (!Object.hasOwn(methods, method)) return rpcErrors.unknownMethod(method);
+  const refusal = tooManyElements(methods[method], params);
+  if (refusal !== undefined) return rpcErrors.invalidParams([{ field: paramsPath.join('.'), description: refusal }]);
   const parsed = methods[method].safeParse(params);
   if (parsed.success) return undefined;
   return rpcErrors.invalidParams(

@@ -1,6 +1,7 @@
 import { Injectable, PipeTransform } from '@nestjs/common';
 import { z } from 'zod';
 import { ApiError } from '../http/api-error';
+import { tooManyElements } from '../http/list-limit';
 
 /**
  * Checks a body of the event protocol, whose clients expect 400 where the rest of the API says 422.
@@ -23,6 +24,8 @@ export function bodyOf(schema: z.ZodType): { type: 'object' } {
 
 /** @throws {ApiError} 400 with every wrong field named */
 export function parseEnvelope<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const refusal = tooManyElements(schema, value);
+  if (refusal !== undefined) throw new ApiError(400, 'invalid_envelope', refusal);
   const parsed = schema.safeParse(withoutNulls(value));
   if (parsed.success) return parsed.data;
   const errors = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));

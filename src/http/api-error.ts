@@ -43,9 +43,12 @@ export function invalidField(path: string, message: string): ApiError {
   return new ApiError(422, 'invalid_request', `${path}: ${message}`, { errors: [{ path, message }] });
 }
 
-/** 422 for a body whose shape is wrong, with every field that is. */
+/** Maximum number of wrong fields that an answer names. */
+const MAX_ERRORS = 100;
+
+/** 422 for a body whose shape is wrong, with every field that is, up to a hundred. */
 export function invalidRequest(issues: readonly ShapeIssue[]): ApiError {
-  const errors = issues.map(({ path = [], message }) => ({
+  const errors = issues.slice(0, MAX_ERRORS).map(({ path = [], message }) => ({
     path: path.map((segment) => String(typeof segment === 'object' ? segment.key : segment)).join('.'),
     message,
   }));

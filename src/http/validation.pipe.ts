@@ -1,6 +1,7 @@
 import { ArgumentMetadata, Injectable, StandardSchemaValidationPipe } from '@nestjs/common';
 import { z } from 'zod';
 import { invalidRequest } from './api-error';
+import { tooManyElements } from './list-limit';
 
 /** HTTP libraries write an empty parameter as `?stream_mode=`. */
 function withoutEmpty(query: unknown): unknown {
@@ -30,7 +31,7 @@ function meansNull(schema: unknown, key: string): boolean {
 
 /**
  * Checks bodies, queries and path parameters against the zod schema beside the parameter.
- * @throws {ApiError} 422 with every wrong field named.
+ * @throws {ApiError} 422 with the wrong fields named, up to a hundred
  */
 @Injectable()
 export class RequestValidationPipe extends StandardSchemaValidationPipe {
@@ -39,7 +40,11 @@ export class RequestValidationPipe extends StandardSchemaValidationPipe {
   }
 
   override transform<T = unknown>(value: T, metadata: ArgumentMetadata): Promise<T> {
-    if (metadata.type === 'body') return super.transform<T>(withoutNulls(value, metadata.schema) as T, metadata);
+    if (metadata.type === 'body') {
+      const refusal = tooManyElements(metadata.schema, value);
+      if (refusal !== undefined) throw invalidRequest([{ message: refusal }]);
+      return super.transform<T>(withoutNulls(value, metadata.schema) as T, metadata);
+    }
     if (metadata.type === 'query') return super.transform<T>(withoutEmpty(value) as T, metadata);
     return super.transform<T>(value, metadata);
   }

@@ -43,6 +43,23 @@ describe('the limits of the api', () => {
     });
   const search = (key: string): Promise<Response> => ask('/threads/search', { 'x-api-key': key }, {});
 
+  describe('on what is wrong in a request', () => {
+    it('refuse more list elements than are checked, also from callers who are not known', async () => {
+      const response = await ask('/api/v1/public/x/runs/query', {}, { id: new Array<number>(490_000).fill(0) });
+      const message = 'The lists of a request have at most 20000 elements together';
+      expect([response.status, await response.json()]).toEqual([
+        422,
+        { detail: message, code: 'invalid_request', errors: [{ path: '', message }] },
+      ]);
+    });
+
+    it('name at most a hundred wrong fields', async () => {
+      const response = await ask('/api/v1/public/x/runs/query', {}, { id: new Array<number>(10_000).fill(0) });
+      expect(response.status).toBe(422);
+      expect(((await response.json()) as { errors: unknown[] }).errors).toHaveLength(100);
+    });
+  });
+
   describe('on requests of one key', () => {
     it('report the remaining requests, refuse with the time to wait, and do not affect other keys', async () => {
       const max = PER_SECOND * 10;
