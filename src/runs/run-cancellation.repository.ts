@@ -39,6 +39,13 @@ const IN_FLIGHT_OF_THREAD = `
   WHERE tenant_id = $1 AND thread_id = $2 AND ${inFlightSql()}`;
 const SELECT_IN_FLIGHT = prepared('select-in-flight', IN_FLIGHT_OF_THREAD);
 
+/** A rollback stays requested: its caller was promised that nothing of the run is kept. */
+const REQUEST_END = `
+  UPDATE runs SET updated_at = now(),
+    cancel_action = CASE WHEN cancel_action = 'rollback' THEN cancel_action ELSE $2 END,
+    cancel_reason = CASE WHEN cancel_action = 'rollback' THEN cancel_reason ELSE $3 END
+  WHERE run_id = ANY($1)`;
+
 /** Cancelling and deleting runs under the lock of their thread. */
 @Injectable()
 export class RunCancellationRepository {
@@ -127,10 +134,7 @@ export class RunCancellationRepository {
       inFlight.filter((run) => run.status === status).map(({ run_id }) => run_id);
     const running = idsOf('running');
     if (running.length > 0) {
-      await manager.query(
-        `UPDATE runs SET cancel_action = $2, cancel_reason = $3, updated_at = now() WHERE run_id = ANY($1)`,
-        [running, action, reason],
-      );
+      await manager.query(REQUEST_END, [running, action, reason]);
       await manager.query(`SELECT pg_notify('${RUN_CANCEL_CHANNEL}', run_id::text) FROM unnest($1::uuid[]) AS run_id`, [
         running,
       ]);

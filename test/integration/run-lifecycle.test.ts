@@ -1,6 +1,8 @@
 import { Pool, type PoolClient } from 'pg';
 import { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
+import type { TenantId } from '../../src/auth/tenant';
+import { RunCancellationRepository } from '../../src/runs/run-cancellation.repository';
 import { closeLoneRun } from '../../src/runs/run-closing';
 import { completedEnding } from '../../src/runs/run-ending';
 import { RunListeners } from '../../src/runs/run-listeners';
@@ -20,6 +22,7 @@ describe('a run', () => {
   let api: TestApi;
   let pool: Pool;
   let runs: RunLifecycleRepository;
+  let cancellation: RunCancellationRepository;
   let log: EventLogRepository;
 
   beforeAll(async () => {
@@ -27,6 +30,7 @@ describe('a run', () => {
     pool = new Pool({ connectionString: api.database.url, max: 4 });
     const database = api.app.get(DataSource);
     runs = new RunLifecycleRepository(database, api.app.get(RunListeners, { strict: false }));
+    cancellation = api.app.get(RunCancellationRepository, { strict: false });
     log = new EventLogRepository(database);
   });
 
@@ -162,6 +166,21 @@ describe('a run', () => {
     it('with the outcome of the attempt before, if there was one', async () => {
       const runId = await insertRun(await insertThread(), 'pending', 1);
       expect(await begin(runId)).toMatchObject({ state: 'held', run: { attempt: 2 }, before: { lostAttempts: 0 } });
+    });
+  });
+
+  describe('is cancelled', () => {
+    const tenantId = (): TenantId => api.config.auth.defaultTenantId as TenantId;
+
+    it.each([
+      ['rollback', 'interrupt', 'requested'],
+      ['interrupt', 'rollback', 'disconnected'],
+    ] as const)('by %s and then by %s: the rollback is not given up', async (first, second, reason) => {
+      const run = await owned(await insertRun(await insertThread()));
+      await cancellation.cancelRuns(tenantId(), [run], first, 'requested');
+      await cancellation.cancelRuns(tenantId(), [run], second, 'disconnected');
+      const { rows } = await pool.query('SELECT cancel_action, cancel_reason FROM runs WHERE run_id = $1', [run.runId]);
+      expect(rows).toEqual([{ cancel_action: 'rollback', cancel_reason: reason }]);
     });
   });
 
