@@ -38,12 +38,17 @@ export async function findNextRun(
     .getOne();
 }
 
-/** A thread whose last run in flight was removed before it began is no longer busy. */
+/**
+ * A thread whose last run in flight was removed before it began is no longer busy. One that isn't busy stays as the end of its
+ * run left it, with the result, unless it is temporary and that run was deleted.
+ */
 export async function releaseThread(manager: EntityManager, { tenantId, threadId }: ThreadKey): Promise<void> {
   await manager.query(
     `UPDATE threads SET updated_at = now(), status = settled_status,
        delete_after = CASE WHEN temporary THEN now() ELSE delete_after END
      WHERE tenant_id = $1 AND thread_id = $2
+       AND (status = 'busy'
+            OR (temporary AND NOT EXISTS (SELECT 1 FROM runs WHERE tenant_id = $1 AND thread_id = $2)))
        AND NOT EXISTS (SELECT 1 FROM runs WHERE tenant_id = $1 AND thread_id = $2 AND ${inFlightSql()})`,
     [tenantId, threadId],
   );

@@ -182,6 +182,24 @@ describe('a run', () => {
       const { rows } = await pool.query('SELECT cancel_action, cancel_reason FROM runs WHERE run_id = $1', [run.runId]);
       expect(rows).toEqual([{ cancel_action: 'rollback', cancel_reason: reason }]);
     });
+
+    it('too late, when it has ended: the result of a stateless one is kept for as long, unless the run is deleted', async () => {
+      const threadId = await insertThread();
+      await pool.query('UPDATE threads SET temporary = true WHERE thread_id = $1', [threadId]);
+      const isKept = async () => {
+        const { rows } = await pool.query<{ kept: boolean }>(
+          `SELECT delete_after > now() + interval '30 minutes' AS kept FROM threads WHERE thread_id = $1`,
+          [threadId],
+        );
+        return rows[0].kept;
+      };
+      const run = await owned(await insertRun(threadId));
+      await runs.endOwnedRun(run, completedEnding('success', undefined));
+      await cancellation.cancelRuns(tenantId(), [run], 'interrupt', 'disconnected');
+      expect(await isKept()).toBe(true);
+      await cancellation.deleteRun(tenantId(), run);
+      expect(await isKept()).toBe(false);
+    });
   });
 
   describe('is lost', () => {
