@@ -14,7 +14,7 @@ import { inFlightSql } from '../database/run-status';
 import type { Page } from '../http/pagination';
 import { RUN_CANCEL_CHANNEL, THREAD_STATE_CHANNEL } from '../streams/run-event';
 import { pruneNext } from './checkpoint-pruning';
-import { ThreadEntity } from './thread.entity';
+import { ThreadEntity, type ThreadStatus } from './thread.entity';
 import { ThreadInserts } from './thread-inserts';
 import { ThreadRemoval } from './thread-removal';
 import { checkThreadLanguage } from './thread-language';
@@ -138,24 +138,31 @@ export class ThreadsRepository {
 
   /**
    * Runs an edit of the state, and stores its result and the resulting status. Meanwhile the thread can be neither deleted nor
-   * pruned, since the new checkpoint refers to stored data of its parent. Resolves to null when there is no such thread.
+   * pruned, since the new checkpoint refers to stored data of its parent. Resolves to null when there is no such thread, and to
+   * 'busy' when a run is in flight; one that is created meanwhile begins after the edit.
    */
-  edit<S extends ThreadState>(tenantId: TenantId, threadId: string, edit: () => Promise<S>): Promise<S | null> {
+  edit<S extends ThreadState>(
+    tenantId: TenantId,
+    threadId: string,
+    edit: () => Promise<S>,
+  ): Promise<S | 'busy' | null> {
     return this.threads.manager.transaction(async (manager) => {
-      if (!(await this.hold(manager, tenantId, threadId))) return null;
+      const status = await this.hold(manager, tenantId, threadId);
+      if (status === undefined) return null;
+      if (status === 'busy') return 'busy';
       const state = await edit();
       await this.saveState(manager, tenantId, threadId, state);
       return state;
     });
   }
 
-  /** Keeps the thread and its stored data until the transaction ends; runs on it continue. */
-  private async hold(manager: EntityManager, tenantId: TenantId, threadId: string): Promise<boolean> {
-    const found: unknown[] = await manager.query(
-      `SELECT 1 FROM threads WHERE tenant_id = $1 AND thread_id = $2 FOR KEY SHARE`,
+  /** Keeps the thread and its stored data until the transaction ends: runs on it continue, but none begins or ends. */
+  private async hold(manager: EntityManager, tenantId: TenantId, threadId: string): Promise<ThreadStatus | undefined> {
+    const [found]: { status: ThreadStatus }[] = await manager.query(
+      `SELECT status FROM threads WHERE tenant_id = $1 AND thread_id = $2 FOR KEY SHARE`,
       [tenantId, threadId],
     );
-    return found.length > 0;
+    return found?.status;
   }
 
   private async saveState(

@@ -230,6 +230,8 @@ export class ThreadsService {
       }),
     );
     if (!updated) throw threadErrors.notFound(threadId);
+    // A run was created since the first look.
+    if (updated === 'busy') throw threadErrors.busy();
     const { checkpoint: written } = updated;
     return { checkpoint: written, configurable: written, checkpoint_id: String(written.checkpoint_id) };
   }
@@ -241,9 +243,10 @@ export class ThreadsService {
     metadata: JsonObject,
     supersteps: Supersteps,
   ): Promise<void> {
+    let written: unknown;
     try {
       const target = this.requireTarget({ tenantId, metadata, config: {} });
-      await this.repository.edit(tenantId, threadId, () =>
+      written = await this.repository.edit(tenantId, threadId, () =>
         this.edit('replaySupersteps', {
           ...target,
           threadId,
@@ -259,6 +262,8 @@ export class ThreadsService {
       await this.repository.deleteThread(tenantId, threadId);
       throw error;
     }
+    // Another client's run is on the thread already, which therefore stays.
+    if (written === 'busy') throw threadErrors.busy();
   }
 
   /** Resolves to false when there is no such thread. */

@@ -115,6 +115,31 @@ describe('the state of a thread, read from one api and changed through another',
     });
   });
 
+  it('is not edited when a run is created after the edit was accepted', async () => {
+    const thread = await run('ten');
+    const holder = await gantry.sql.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('SELECT 1 FROM threads WHERE thread_id = $1 FOR UPDATE', [thread]);
+      const edit = writer.threads.updateState(thread, { values: { done: ['edited'] } });
+      const refused = expect(edit).rejects.toMatchObject({ status: 409 });
+      await waitFor('the edit to wait for the thread', async () => {
+        const { rowCount } = await gantry.sql.query(
+          `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FOR KEY SHARE%'
+             AND datname = current_database()`,
+        );
+        return rowCount! > 0;
+      });
+      await holder.query(`UPDATE threads SET status = 'busy' WHERE thread_id = $1`, [thread]);
+      await holder.query('COMMIT');
+      await refused;
+    } finally {
+      holder.release();
+    }
+    await gantry.sql.query(`UPDATE threads SET status = 'idle' WHERE thread_id = $1`, [thread]);
+    expect((await read(thread)).values.done).toHaveLength(10);
+  });
+
   it('shows what a run waits for, and that it is answered', async () => {
     const thread = await run('ask');
     const waiting = await read(thread);
