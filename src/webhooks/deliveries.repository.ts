@@ -131,7 +131,10 @@ export class DeliveriesRepository {
     });
   }
 
-  /** Records an attempt's outcome and, in the same transaction, the new state of the delivery. */
+  /**
+   * Records an attempt's outcome and, in the same transaction, the new state of the delivery. While another attempt is open, it
+   * repeats this one, whose worker was believed lost: that one decides, unless this one has delivered.
+   */
   async conclude(tenantId: TenantId, end: AttemptEnd, status: DeliveryStatus, checkAfter: Date): Promise<void> {
     const { attemptId, deliveryId, outcome, responseCode, error, nextAttemptAt } = end;
     await this.attempts.manager.transaction(async (manager) => {
@@ -150,7 +153,11 @@ export class DeliveriesRepository {
         `UPDATE webhook_deliveries
             SET status = $3, last_outcome = $4, last_response_code = $5, last_error = $6, next_attempt_at = $7,
                 check_after = $8, finished_at = CASE WHEN $3 = 'pending' THEN NULL ELSE now() END
-          WHERE tenant_id = $1 AND delivery_id = $2 AND status = 'pending'`,
+          WHERE tenant_id = $1 AND delivery_id = $2
+            AND CASE WHEN $3 = 'delivered' THEN status IN ('pending', 'failed')
+                ELSE status = 'pending' AND NOT EXISTS (
+                  SELECT FROM webhook_attempts WHERE tenant_id = $1 AND delivery_id = $2 AND outcome IS NULL
+                ) END`,
         [tenantId, deliveryId, status, outcome, responseCode, error, nextAttemptAt, checkAfter],
       );
     });

@@ -1,4 +1,6 @@
 import { Webhook } from 'standardwebhooks';
+import { v7 as uuidv7 } from 'uuid';
+import { DeliveriesRepository } from '../../src/webhooks/deliveries.repository';
 import { waitFor } from '../support/wait-for';
 import { WebhookReceiver } from '../support/webhook-receiver';
 import { WebhookStack, WebhookWorker } from '../support/webhook-stack';
@@ -236,6 +238,51 @@ describe('webhook delivery against real receivers', () => {
       [1, 'delivered'],
     ]);
     expect(new Set(target.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+  });
+
+  describe('whose last attempt is made by two workers, since one was believed lost,', () => {
+    let deliveries: DeliveriesRepository;
+    let deliveryId: string;
+    let first: string;
+    let second: string;
+
+    async function begin(): Promise<string> {
+      const attemptId = uuidv7();
+      const made = { attemptId, deliveryId, attempt: 4, plannedAt: new Date(), startedAt: new Date() };
+      const later = new Date(Date.now() + 600_000);
+      await deliveries.beginAttempt(stack.tenantId, { ...made, requestHeaders: {}, signedWith: [] }, 'lost', later);
+      return attemptId;
+    }
+    /** Resolves to the status that the delivery then has. */
+    async function end(attemptId: string, status: 'delivered' | 'failed'): Promise<string> {
+      const [outcome, responseCode] =
+        status === 'delivered' ? (['delivered', 200] as const) : (['server_error', 500] as const);
+      const answer = { outcome, responseCode, durationMs: 1, responseExcerpt: null, error: null, nextAttemptAt: null };
+      await deliveries.conclude(stack.tenantId, { attemptId, deliveryId, ...answer }, status, new Date());
+      return (await stack.get(deliveryId)).status;
+    }
+
+    beforeEach(async () => {
+      deliveries = stack.api.app.get(DeliveriesRepository, { strict: false });
+      deliveryId = await stack.enqueue('http://127.0.0.1:9/hook');
+      first = await begin();
+      second = await begin();
+    });
+
+    it('is not ended by the failure of the superseded one', async () => {
+      expect(await end(first, 'failed')).toBe('pending');
+      expect(await end(second, 'delivered')).toBe('delivered');
+    });
+
+    it('is ended by the failure of the other one, until the superseded one delivers', async () => {
+      expect(await end(second, 'failed')).toBe('failed');
+      expect(await end(first, 'delivered')).toBe('delivered');
+    });
+
+    it('is ended by the first success', async () => {
+      expect(await end(first, 'delivered')).toBe('delivered');
+      expect(await end(second, 'failed')).toBe('delivered');
+    });
   });
 
   it('fails when the rules refuse a URL at the time of delivery, without a connection', async () => {
