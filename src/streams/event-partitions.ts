@@ -10,6 +10,8 @@ const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 3;
 /** Partitions change once a day; the sweep comes by every few seconds. */
 const CHECK_MS = 600_000;
+/** Rows of one statement, so that each is short. */
+const DELETED_AT_ONCE = 5000;
 
 /** The lowest UUIDv7 of a point of time: run ids sort by their creation. */
 function lowestId(time: number): string {
@@ -36,7 +38,9 @@ export class EventPartitionSweep implements Sweep {
     if (Date.now() - this.checkedAt < CHECK_MS) return;
     const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
     for (let day = today; day <= today + DAYS_AHEAD * DAY_MS; day += DAY_MS) await this.create(day);
-    await this.dropBefore(Date.now() - this.config.runs.eventRetentionMs);
+    const oldest = Date.now() - this.config.runs.eventRetentionMs;
+    await this.dropBefore(oldest);
+    await this.deleteDefaultBefore(oldest);
     this.checkedAt = Date.now();
   }
 
@@ -71,6 +75,20 @@ export class EventPartitionSweep implements Sweep {
         [lowestId(day), lowestId(day + DAY_MS)],
       );
       if (!busy) await this.database.query(`DROP TABLE ${name}`);
+    }
+  }
+
+  /** Deletes events older than the retention, of runs that have ended, from the default partition, which is never dropped. */
+  private async deleteDefaultBefore(time: number): Promise<void> {
+    for (;;) {
+      const [, deleted]: [unknown, number] = await this.database.query(
+        `DELETE FROM run_events_default WHERE ctid = ANY (ARRAY(
+           SELECT e.ctid FROM run_events_default e
+           WHERE e.run_id < $1 AND NOT EXISTS (SELECT FROM runs r WHERE r.run_id = e.run_id AND ${inFlightSql('r')})
+           LIMIT ${DELETED_AT_ONCE}))`,
+        [lowestId(time)],
+      );
+      if (deleted < DELETED_AT_ONCE) return;
     }
   }
 }

@@ -11,6 +11,7 @@ import type { RunEntity } from '../../src/runs/run.entity';
 import type { RunStatus } from '../../src/database/run-status';
 import { HOLDS_RUN } from '../../src/database/fence';
 import { TENANT_SETTING } from '../../src/database/tenant-isolation';
+import { EventPartitionSweep } from '../../src/streams/event-partitions';
 import { EventLogRepository } from '../../src/streams/event-log.repository';
 import { END_EVENT, type RunEvent } from '../../src/streams/run-event';
 import { startTestApi, type TestApi } from '../support/api';
@@ -400,5 +401,29 @@ describe('a run', () => {
       const { rowCount } = await pool.query(`SELECT FROM run_events WHERE run_id = $1`, [runId]);
       expect(rowCount).toBe(0);
     });
+  });
+
+  it('leaves its events, for as long as they are kept, in the partition of days without one', async () => {
+    const { eventRetentionMs } = api.config.runs;
+    const before = (ms: number) => uuidv7({ msecs: Date.now() - ms });
+    const [past, running, recent] = [
+      before(2 * eventRetentionMs),
+      before(2 * eventRetentionMs),
+      before(eventRetentionMs / 2),
+    ];
+    // Enough of them that one statement does not delete all.
+    await pool.query(
+      `INSERT INTO run_events_default (run_id, seq, tenant_id, event, data)
+       SELECT run_id, seq, $2, 'values', '{}' FROM unnest($1::uuid[]) run_id, generate_series(0, 6000) seq`,
+      [[past, running, recent], api.config.auth.defaultTenantId],
+    );
+    const inserted = await insertRun(await insertThread(), 'running', 1);
+    await pool.query('UPDATE runs SET run_id = $2 WHERE run_id = $1', [inserted, running]);
+    await new EventPartitionSweep(api.config, api.app.get(DataSource)).sweep();
+    const { rows } = await pool.query<{ run_id: string }>(
+      'SELECT DISTINCT run_id FROM run_events_default WHERE run_id = ANY($1)',
+      [[past, running, recent]],
+    );
+    expect(rows.map(({ run_id }) => run_id).sort()).toEqual([running, recent].sort());
   });
 });
