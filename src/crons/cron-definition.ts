@@ -13,9 +13,7 @@ import { CronSyntaxError } from './cron-expression';
 import { CronSchedule } from './cron-schedule';
 import type { CronChange } from './crons.repository';
 import type { CreateCron, PatchCron } from './crons.schemas';
-
-/** `Area/Place` or an abbreviation. Offsets such as +02:00 are no zones to Temporal. */
-const ZONE_NAME = /^[A-Za-z]+[A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/;
+import { canonicalZone } from './time-zone';
 
 /** The columns of a cron, as requests define them: checked, and sealed where they hold secrets. */
 @Injectable()
@@ -120,21 +118,10 @@ export function toPayload(body: PatchCron): JsonObject {
 
 /** @throws {ApiError} 422 */
 function readSchedule(expression: string, timezone: string | null, endTime: Date | null): CronSchedule {
-  if (timezone !== null && !isZone(timezone)) throw cronErrors.badTimezone(timezone);
+  if (timezone !== null && !canonicalZone(timezone)) throw cronErrors.badTimezone(timezone);
   try {
     return new CronSchedule(expression, timezone, endTime);
   } catch (error) {
     throw error instanceof CronSyntaxError ? cronErrors.badSchedule(error) : error;
-  }
-}
-
-function isZone(name: string): boolean {
-  if (!ZONE_NAME.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en-US', { timeZone: name });
-    return true;
-  } catch {
-    // The platform's way to say that there is no such zone.
-    return false;
   }
 }

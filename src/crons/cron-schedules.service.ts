@@ -5,6 +5,7 @@ import { CronOrchestrator } from '../temporal/cron-orchestrator';
 import { CronEntity } from './cron.entity';
 import { CronSchedule } from './cron-schedule';
 import { type CronKey, CronsRepository } from './crons.repository';
+import { canonicalZone } from './time-zone';
 
 /**
  * Synchronizes crons and their Schedules: changes of the row are applied to the Schedule, and a pause in Temporal to the row.
@@ -71,7 +72,8 @@ export class CronSchedulesService {
       revision,
       expression,
       calendars: new CronSchedule(expression, timezone, endTime).calendars(),
-      timezone,
+      // The row keeps the name as its owner wrote it.
+      timezone: timezone === null ? null : (canonicalZone(timezone) ?? timezone),
       endTime,
       paused: !enabled,
       note: statusReason ?? '',

@@ -189,11 +189,14 @@ export class CronsRepository {
     await this.crons.update({ tenantId, cronId }, { syncedRevision: 0 });
   }
 
-  /** Crons whose Schedule has lagged for longer than a change takes. Oldest first, of any tenant. */
+  /**
+   * Crons of any tenant whose Schedule has lagged for longer than a change takes. In a random order, so that those that fail
+   * each time don't keep the others from being reached.
+   */
   async findUnsynced(olderThanMs: number, limit: number): Promise<CronKey[]> {
     return this.keys(
       `(revision <> synced_revision OR deleted_at IS NOT NULL) AND updated_at < now() - $2 * interval '1 millisecond'
-       ORDER BY updated_at LIMIT $1`,
+       ORDER BY random() LIMIT $1`,
       [limit, olderThanMs],
     );
   }
@@ -203,11 +206,11 @@ export class CronsRepository {
     return this.keys(`enabled AND end_time < now() ORDER BY end_time LIMIT $1`, [limit]);
   }
 
-  /** Enabled crons whose tick is overdue, longest first. */
+  /** Enabled crons whose tick is overdue, in a random order. */
   async findOverdue(olderThanMs: number, limit: number): Promise<OverdueCron[]> {
     return this.crons.query(
       `SELECT cron_id AS "cronId", tenant_id AS "tenantId", revision, next_run_at AS "nextRunAt" FROM crons
-       WHERE enabled AND next_run_at < now() - $1 * interval '1 millisecond' ORDER BY next_run_at LIMIT $2`,
+       WHERE enabled AND next_run_at < now() - $1 * interval '1 millisecond' ORDER BY random() LIMIT $2`,
       [olderThanMs, limit],
     );
   }

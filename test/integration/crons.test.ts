@@ -117,6 +117,13 @@ describe('crons', () => {
   const runsOf = async (cronId: string): Promise<CronRun[]> =>
     (await ask<CronRun[]>('GET', `/runs/crons/${cronId}/runs?limit=1000`)).body;
   const schedule = (cronId: string) => gantry.temporal.schedule.getHandle(`cron-${cronId}`);
+  const isScheduled = (cronId: string): Promise<boolean> =>
+    schedule(cronId)
+      .describe()
+      .then(
+        () => true,
+        () => false,
+      );
   const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
 
   /** The cron's runs, once so many of them have this status. */
@@ -427,14 +434,24 @@ describe('crons', () => {
       const cron = await create({ schedule: '*/10 * * * *' });
       await schedule(cron.cron_id).delete();
       expect(await get(cron.cron_id)).toMatchObject({ enabled: true });
-      await waitFor('the Schedule', () =>
-        schedule(cron.cron_id)
-          .describe()
-          .then(
-            () => true,
-            () => false,
-          ),
+      await waitFor('the Schedule', () => isScheduled(cron.cron_id));
+    });
+
+    it('are created again although the Schedules of others fail each time', async () => {
+      const failing = [await create(), await create(), await create()];
+      const cron = await create({ schedule: '*/10 * * * *' });
+      // As a zone that a later version of Node has dropped.
+      await gantry.sql.query(
+        `UPDATE crons SET enabled = false, next_run_at = NULL, timezone = 'Mars/Base', revision = revision + 1,
+           updated_at = now() - interval '2 hours' WHERE cron_id = ANY($1)`,
+        [failing.map(({ cron_id }) => cron_id)],
       );
+      await schedule(cron.cron_id).delete();
+      await gantry.sql.query(
+        `UPDATE crons SET synced_revision = 0, updated_at = now() - interval '1 hour' WHERE cron_id = $1`,
+        [cron.cron_id],
+      );
+      await waitFor('the Schedule', () => isScheduled(cron.cron_id), 60_000);
     });
 
     it('delete their Schedule with the cron', async () => {
@@ -465,6 +482,9 @@ describe('crons', () => {
     ['0 0 29 2 *', null],
     ['0 8 1-7 * mon', 'US/Pacific'],
     ['0 4 * * 7 30', 'Asia/Kathmandu'],
+    // Names that Node knows and Temporal doesn't.
+    ['0 7 * * *', 'europe/berlin'],
+    ['0 7 * * sun', 'IST'],
     // Without Morocco, whose rules changed in 2026: Temporal uses the machine's time zone data, which may be older than
     // Node's.
     ['@weekly', 'Africa/Cairo'],
@@ -717,6 +737,12 @@ describe('crons', () => {
       ['an unknown assistant', { assistant_id: 'nobody', schedule: NEVER_SOON }, 404, /nobody/],
       ['an unknown zone', { assistant_id: 'three', schedule: NEVER_SOON, timezone: 'Mars/Base' }, 422, /timezone/],
       ['an empty zone', { assistant_id: 'three', schedule: NEVER_SOON, timezone: '' }, 422, /timezone/],
+      [
+        'a zone that is in no database',
+        { assistant_id: 'three', schedule: NEVER_SOON, timezone: 'SystemV/EST5' },
+        422,
+        /timezone/,
+      ],
       ['an offset as zone', { assistant_id: 'three', schedule: NEVER_SOON, timezone: '+02:00' }, 422, /timezone/],
       ['a date that never comes', { assistant_id: 'three', schedule: '0 0 31 2 *' }, 422, /schedule.*never/],
       ['an end in the past', { assistant_id: 'three', schedule: NEVER_SOON, end_time: '2020-01-01' }, 422, /end_time/],
