@@ -52,6 +52,9 @@ export class CronExecutor {
     if (known && !known.enabled && scheduledAt) {
       await this.schedules.adopt(known, new Date(scheduledAt.getTime() - 1));
     }
+    // Ticks of an earlier attempt that died or failed come first: while they can't get their runs, nothing more is planned, and
+    // the catch-up rule decides later about what was missed meanwhile.
+    const earlier = await this.startPending({ tenantId, cronId });
     const isEntitled = await this.entitlements.has(tenantId, 'crons');
     const outcome = await this.crons.locked(tenantId, cronId, (cron, manager) =>
       scheduledAt ? this.plan(cron, manager, scheduledAt, { ...input, isEntitled }) : Promise.resolve<Plan>('fired'),
@@ -60,8 +63,7 @@ export class CronExecutor {
       await this.orchestrator.deleteSchedule(cronId);
       return { outcome: 'gone', runIds: [] };
     }
-    // All due ticks, since an earlier attempt may have recorded ticks and died.
-    const runIds = await this.startPending({ tenantId, cronId });
+    const runIds = [...earlier, ...(await this.startPending({ tenantId, cronId }))];
     return { outcome: runIds.length > 0 ? 'fired' : outcome, runIds };
   }
 

@@ -126,11 +126,15 @@ export class CronFiresRepository {
     return this.withRuns(tenantId, fires);
   }
 
-  /** Crons of any tenant with ticks that have no run yet. */
+  /**
+   * Crons of any tenant with ticks that have no run yet. In a random order, so that those that fail each time don't keep the
+   * others from being reached.
+   */
   findForgotten(olderThanMs: number, limit: number): Promise<CronKey[]> {
     return this.fires.query(
-      `SELECT DISTINCT cron_id AS "cronId", tenant_id AS "tenantId" FROM cron_fires
-       WHERE status = 'pending' AND created_at < now() - $1 * interval '1 millisecond' LIMIT $2`,
+      `SELECT cron_id AS "cronId", tenant_id AS "tenantId" FROM cron_fires
+       WHERE status = 'pending' AND created_at < now() - $1 * interval '1 millisecond'
+       GROUP BY cron_id, tenant_id ORDER BY random() LIMIT $2`,
       [olderThanMs, limit],
     );
   }

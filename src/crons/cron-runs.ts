@@ -11,6 +11,7 @@ import type { RunEntity } from '../runs/run.entity';
 import { RunCreationService } from '../runs/run-creation.service';
 import { createRunSchema } from '../runs/runs.schemas';
 import { CronEntity } from './cron.entity';
+import { cronErrors } from './cron.errors';
 import { CronFireEntity } from './cron-fire.entity';
 import { CronFiresRepository } from './cron-fires.repository';
 
@@ -29,7 +30,7 @@ export class CronRuns {
    * answer. Resolves to null when the tick has its run.
    * @throws {ApiError} whatever refuses a run
    */
-  createRunOfTick(cron: CronEntity, fire: CronFireEntity): Promise<RunEntity | null> {
+  async createRunOfTick(cron: CronEntity, fire: CronFireEntity): Promise<RunEntity | null> {
     const { tenantId, authUser, payload } = cron;
     const context = isJsonObject(payload.encryption_context) ? payload.encryption_context : undefined;
     const begin = (): Promise<RunEntity | null> => inEncryptionContext(context, () => this.createRun(cron, fire));
@@ -43,10 +44,7 @@ export class CronRuns {
     const body = createRunSchema.parse({
       ...payload,
       assistant_id: cron.assistantId,
-      webhook:
-        cron.webhook === null
-          ? undefined
-          : this.secrets.open(cron.webhook, SEALED_FIELDS.cronWebhook.context(tenantId, cronId)),
+      webhook: this.webhookOf(cron),
       metadata: { ...cron.metadata, ...(payload.metadata as object | undefined) },
       on_completion: cron.onRunCompleted ?? 'delete',
     });
@@ -59,5 +57,13 @@ export class CronRuns {
       claim: (threadId) => async (manager) =>
         (await this.fires.claimFire(manager, fire, threadId)) ? undefined : fire.runId,
     });
+  }
+
+  /** @throws {ApiError} 409 when it can't be opened, which no repetition of the tick would change */
+  private webhookOf({ tenantId, cronId, webhook }: CronEntity): string | undefined {
+    if (webhook === null) return undefined;
+    const url = this.secrets.openIfPossible(webhook, SEALED_FIELDS.cronWebhook.context(tenantId, cronId));
+    if (url === undefined) throw cronErrors.webhookUnreadable();
+    return url;
   }
 }

@@ -16,6 +16,12 @@ export const cronErrors = {
   badAssistant: (name: string) =>
     invalidField('assistant_id', `"${name}" is neither a UUID nor the name of a graph that is served here`),
   stopped: (reason: string) => new ApiError(409, 'cron_stopped', `The cron has stopped: ${reason}`),
+  webhookUnreadable: () =>
+    new ApiError(
+      409,
+      'cron_webhook_unreadable',
+      "The cron's webhook can't be decrypted, since its sealing key is missing: set the webhook again",
+    ),
   backfillOrder: () => invalidField('end', 'must not be before `start`'),
   backfillAhead: () => invalidField('end', 'must not be in the future: those ticks are still to come'),
   backfillTooLarge: (limit: number) =>

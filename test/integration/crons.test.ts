@@ -328,6 +328,45 @@ describe('crons', () => {
     });
   });
 
+  describe('whose runs can not be created', () => {
+    it('fail their tick with the reason when the key of their webhook is lost, and continue', async () => {
+      const cron = await create({ input: {}, webhook: receiver.url('/lost-key') });
+      await gantry.sql.query(`UPDATE crons SET webhook = 'v1.lost.n.t.c' WHERE cron_id = $1`, [cron.cron_id]);
+      expect(await ask('POST', `/runs/crons/${cron.cron_id}/trigger`)).toMatchObject({
+        status: 409,
+        body: { code: 'cron_webhook_unreadable' },
+      });
+      await schedule(cron.cron_id).trigger();
+      const runs = await untilRuns(cron.cron_id, 2, 'failed');
+      expect(runs.map(({ run_id, error }) => [run_id, error])).toEqual(
+        Array(2).fill([null, expect.stringMatching(/webhook .*key/)]),
+      );
+      expect(await get(cron.cron_id)).toMatchObject({ enabled: true, consecutive_failures: 2 });
+      await ask('PATCH', `/runs/crons/${cron.cron_id}`, { webhook: receiver.url('/lost-key') });
+      expect((await ask('POST', `/runs/crons/${cron.cron_id}/trigger`)).status).toBe(200);
+      await untilRuns(cron.cron_id, 1);
+    });
+
+    it('do not keep the ticks of others waiting', async () => {
+      const crons = [await create(), await create(), await create(), await create({ input: {} })];
+      const setStrategy = (cronId: string, strategy: string | null) =>
+        gantry.sql.query(
+          `UPDATE crons SET payload = payload || jsonb_build_object('multitask_strategy', $2::text) WHERE cron_id = $1`,
+          [cronId, strategy],
+        );
+      // As from a version that had another strategy: no run can be made of it.
+      for (const { cron_id } of crons) {
+        await setStrategy(cron_id, 'unknown');
+        expect((await ask('POST', `/runs/crons/${cron_id}/trigger`)).status).toBe(500);
+      }
+      const healthy = crons[3].cron_id;
+      await setStrategy(healthy, 'enqueue');
+      await untilRuns(healthy, 1);
+      const pending = await Promise.all(crons.slice(0, 3).map(({ cron_id }) => untilRuns(cron_id, 1, 'pending')));
+      expect(pending).toHaveLength(3);
+    });
+  });
+
   describe('missed ticks', () => {
     let since: number;
     let byDefault: Cron;

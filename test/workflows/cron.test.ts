@@ -6,6 +6,7 @@ import { CronActivityProvider } from '../../activities/cron.activities';
 import { CronExecutor } from '../../src/crons/cron-executor';
 import { CronSchedule } from '../../src/crons/cron-schedule';
 import { CronsRepository } from '../../src/crons/crons.repository';
+import { RunCreationService } from '../../src/runs/run-creation.service';
 import { completedEnding } from '../../src/runs/run-ending';
 import { RunListeners } from '../../src/runs/run-listeners';
 import { RunLifecycleRepository } from '../../src/runs/run-lifecycle.repository';
@@ -54,6 +55,8 @@ describe('the workflow of a cron, over weeks', () => {
   let lasting: LastingRunActivities;
   /** While the database is away no wake-up gets through. */
   let awayUntil = 0;
+  /** Until then each run that is to be created fails with an error of the server. */
+  let noRunsUntil = 0;
 
   beforeAll(async () => {
     ({ environment, workflowBundle, stop } = await startTimeSkipping(
@@ -70,6 +73,12 @@ describe('the workflow of a cron, over weeks', () => {
     tenantId = api.config.auth.defaultTenantId;
     const now = async (): Promise<Date> => new Date(await environment.currentTimeMs());
     jest.spyOn(api.app.get(CronsRepository, { strict: false }), 'now').mockImplementation(now);
+    const creation = api.app.get(RunCreationService, { strict: false });
+    const createCronRun = creation.createCronRun.bind(creation);
+    jest.spyOn(creation, 'createCronRun').mockImplementation(async (run) => {
+      if ((await environment.currentTimeMs()) < noRunsUntil) throw new Error('No run can be created');
+      return createCronRun(run);
+    });
     activities = new CronActivityProvider(api.app.get(CronExecutor, { strict: false }));
     const lifecycle = new RunLifecycleRepository(api.app.get(DataSource), api.app.get(RunListeners, { strict: false }));
     lasting = {
@@ -198,6 +207,36 @@ describe('the workflow of a cron, over weeks', () => {
       expect(runs[0]).toMatchObject({ status: 'skipped', run_id: null, missed_ticks: missed.length - 1 });
       expect(runs[0].error).toMatch(/^Missed: \d+ s late/);
       expect(runs.slice(1).every(({ status }) => status === 'success')).toBe(true);
+    });
+  });
+
+  describe('while its runs can not be created', () => {
+    const failing = async (body: object): Promise<{ runs: CronRun[]; ticks: number[]; missed: number[] }> => {
+      const cron = await create({ schedule: '*/10 * * * *', ...body });
+      // Between two ticks, so that the next attempt comes before the later one.
+      const step = 10 * MINUTE;
+      noRunsUntil = Math.ceil((await environment.currentTimeMs()) / step) * step + 65 * MINUTE;
+      const ticks = await pass(cron, 2 * HOUR);
+      return { runs: await runsOf(cron), ticks, missed: ticks.filter((tick) => tick <= noRunsUntil) };
+    };
+
+    it('keeps one tick waiting, and then catches up with the latest', async () => {
+      const { runs, ticks, missed } = await failing({});
+      const later = ticks.slice(missed.length);
+      expect(timesOf(runs)).toEqual([missed[0], missed.at(-1), ...later]);
+      expect(runs.map(({ missed_ticks }) => missed_ticks)).toEqual([0, missed.length - 2, ...later.map(() => 0)]);
+      expect(runs.every(({ status }) => status === 'success')).toBe(true);
+    });
+
+    it('keeps one tick waiting, and then runs each with `catchup: all`', async () => {
+      const { runs, ticks } = await failing({ catchup: 'all' });
+      expect(timesOf(runs)).toEqual(ticks);
+    });
+
+    it('keeps one tick waiting, and then skips the others with `catchup: skip`', async () => {
+      const { runs, ticks, missed } = await failing({ catchup: 'skip' });
+      expect(timesOf(runs)).toEqual([missed[0], missed.at(-1), ...ticks.slice(missed.length)]);
+      expect(runs[1]).toMatchObject({ status: 'skipped', missed_ticks: missed.length - 2 });
     });
   });
 
