@@ -28,6 +28,10 @@ export const exportErrors = {
       'export_not_retryable',
       `Bulk export ${id} is ${status}: only one that is Failed or TimedOut can be retried`,
     ),
+  exportStillEnding: (id: string) =>
+    new ApiError(409, 'export_still_ending', `Bulk export ${id} is still ending: retry it in a few seconds`, {
+      headers: { 'Retry-After': '5' },
+    }),
   partitionNotRetryable: (id: string, status: string) =>
     new ApiError(409, 'export_run_not_retryable', `Bulk export run ${id} is ${status}: there is nothing to retry`),
 };

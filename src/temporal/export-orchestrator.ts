@@ -59,6 +59,12 @@ export class ExportOrchestrator {
     });
   }
 
+  /** Whether the export's workflow is running. Rejects when Temporal doesn't answer in time. */
+  async isOpen(exportId: string, timeoutMs: number): Promise<boolean> {
+    const state = await this.temporal.describe(exportWorkflowId(exportId), timeoutMs);
+    return state?.status === 'RUNNING';
+  }
+
   /** Requests the cancellation of the workflow; resolves to false if there is none. */
   cancelExport(exportId: string): Promise<boolean> {
     return this.temporal.signal(exportWorkflowId(exportId), CANCEL_EXPORT_SIGNAL);

@@ -1,3 +1,5 @@
+import { Client, Connection } from '@temporalio/client';
+import { exportWorkflowId } from '../../workflows/contracts/export.contract';
 import { WebhookReceiver } from '../support/webhook-receiver';
 import { gantryCli, type Said } from '../support/cli';
 import { ExportHarness, Json } from '../support/export-harness';
@@ -148,6 +150,35 @@ describe('failures', () => {
     expect((await harness.runs(id))[0]).toMatchObject({ status: 'Completed' });
     expect((await harness.call('POST', `/${id}/retry`)).status).toBe(200);
     expect(await harness.ended(id)).toMatchObject({ status: 'Completed', progress: { rows_written: 90 } });
+  });
+
+  it('are retried when the workflow that recorded them has closed, since it may record them again', async () => {
+    const { body } = await prepare();
+    failDay(DAYS[2]);
+    const { id } = await harness.createExport(body);
+    expect(await harness.ended(id)).toMatchObject({ status: 'Failed' });
+    harness.proxy.fault = () => undefined;
+    const { address, namespace } = harness.api.config.temporal;
+    const connection = await Connection.connect({ address });
+    try {
+      const { workflow } = new Client({ connection, namespace });
+      const workflowId = exportWorkflowId(id as string);
+      await workflow.getHandle(workflowId).result();
+      // As if the worker had recorded the end and died before it could report so: no worker continues this one.
+      const open = await workflow.start('exportWorkflow', { workflowId, taskQueue: 'without-workers' });
+      const refused = await harness.call('POST', `/${id}/retry`);
+      expect([refused.status, refused.body.code, refused.headers['retry-after']]).toEqual([
+        409,
+        'export_still_ending',
+        expect.stringMatching(/^\d+$/),
+      ]);
+      expect((await harness.get(id)).status).toBe('Failed');
+      await open.terminate();
+    } finally {
+      await connection.close();
+    }
+    expect((await harness.call('POST', `/${id}/retry`)).status).toBe(200);
+    expect(await harness.ended(id)).toMatchObject({ status: 'Completed', error: null });
   });
 
   it('end a cancelled export permanently', async () => {

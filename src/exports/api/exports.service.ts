@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../../auth/tenant';
 import { invalidField } from '../../http/api-error';
@@ -21,13 +21,15 @@ import { ExportsRepository } from '../exports.repository';
 import type { BulkExportRun } from './export-responses.schemas';
 import type { CreateExport, ListExportRuns, ListExports, ListSpawnedRuns } from './exports.schemas';
 
-/** Number of attempts to start the workflow of a retried export, and the pause between them; then it is left to the sweep. */
-const RESTARTS = 20;
-const RESTART_MS = 100;
+/** How long a retry waits for the workflow of the export to close, and the pause between two looks. */
+const CLOSING_MS = 5_000;
+const LOOK_MS = 100;
 
 /** Requests concerning exports. The row is the intent; its workflow is started here or by the sweep. */
 @Injectable()
 export class ExportsService {
+  private readonly logger = new Logger(ExportsService.name);
+
   constructor(
     private readonly exports: ExportsRepository,
     private readonly partitions: PartitionsRepository,
@@ -93,7 +95,8 @@ export class ExportsService {
   /**
    * Retries partitions that failed or weren't reached in time: one of them, or all. Complete ones stay as they are. The export
    * waits for its turn again, with its full time limit.
-   * @throws {ApiError} 404; 409 when there is nothing to retry. A cancelled export can't be restarted.
+   * @throws {ApiError} 404; 409 when there is nothing to retry, or while the workflow that ended the export hasn't closed. A
+   *   cancelled export can't be restarted.
    */
   async retryExport(tenantId: TenantId, exportId: string, partitionId?: string): Promise<ExportRow> {
     const row = await this.getExport(tenantId, exportId);
@@ -105,12 +108,10 @@ export class ExportsService {
     }
     if (partition?.status === 'Completed')
       throw exportErrors.partitionNotRetryable(partition.partitionId, partition.status);
+    // A workflow that is still open may write its end once more, which would end the retried export.
+    if (!(await this.hasClosed(exportId))) throw exportErrors.exportStillEnding(exportId);
     await this.exports.reopenExport(tenantId, exportId, partitionId ?? null);
-    // The workflow that wrote the end may take a moment to close.
-    for (let attempt = 1; attempt <= RESTARTS; attempt += 1) {
-      if (await this.start(tenantId, exportId, false)) break;
-      await sleep(RESTART_MS);
-    }
+    await this.start(tenantId, exportId, false);
     return this.getExport(tenantId, exportId);
   }
 
@@ -162,14 +163,27 @@ export class ExportsService {
     );
   }
 
-  /** Resolves to whether this call started the workflow; if it couldn't, the sweep does. */
-  private async start(tenantId: TenantId, exportId: string, isSchedule: boolean): Promise<boolean> {
-    let isStarted = false;
+  /** Waits a moment for the export's workflow to close. One whose state Temporal doesn't answer counts as open. */
+  private async hasClosed(exportId: string): Promise<boolean> {
+    const until = Date.now() + CLOSING_MS;
+    try {
+      while (await this.orchestrator.isOpen(exportId, CLOSING_MS)) {
+        if (Date.now() > until) return false;
+        await sleep(LOOK_MS);
+      }
+      return true;
+    } catch (error) {
+      this.logger.warn({ err: error, export_id: exportId }, 'The workflow of an export to retry could not be read');
+      return false;
+    }
+  }
+
+  /** Starts the workflow; if that isn't possible now, the sweep does. */
+  private async start(tenantId: TenantId, exportId: string, isSchedule: boolean): Promise<void> {
     await startOrLeaveToSweep('Export', { export_id: exportId }, async () => {
-      isStarted = await this.orchestrator.startExport({ exportId, tenantId, isSchedule });
+      const isStarted = await this.orchestrator.startExport({ exportId, tenantId, isSchedule });
       if (isStarted) await this.exports.markSeen(tenantId, exportId);
     });
-    return isStarted;
   }
 
   private async checkReferences(tenantId: TenantId, request: CreateExport): Promise<void> {
