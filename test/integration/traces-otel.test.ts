@@ -1,13 +1,23 @@
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { CompressionAlgorithm } from '@opentelemetry/otlp-exporter-base';
 import { BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { Writer } from 'protobufjs';
 import { type ApiProcess, startApiProcess } from '../support/api-process';
 import { runPython } from '../support/python';
 
 type Json = Record<string, unknown>;
+
+const field = (number: number, content: Uint8Array): Uint8Array =>
+  Writer.create()
+    .uint32((number << 3) | 2)
+    .bytes(content)
+    .finish();
+const emptySpans = (count: number): Uint8Array =>
+  field(1, field(2, Buffer.concat(Array<Uint8Array>(count).fill(field(2, new Uint8Array())))));
 
 describe('OpenTelemetry', () => {
   let api: ApiProcess;
@@ -141,6 +151,23 @@ describe('OpenTelemetry', () => {
       status: 'success',
     });
     expect((await send({ traceId: 'x' })).status).toBe(400);
+  });
+
+  it.each([
+    ['protobuf', 'application/x-protobuf', () => emptySpans(200_000), 'resourceSpans: may have 50000 spans'],
+    [
+      'JSON',
+      'application/json',
+      () => `{"resourceSpans":[{"scopeSpans":[{"spans":[${Array<string>(40_000).fill('{}').join()}]}]}]}`,
+      'resourceSpans.0.scopeSpans.0.spans.0.traceId: ',
+    ],
+  ])('answers 400 for a small body that unfolds to very many empty spans: %s', async (_form, type, body, named) => {
+    const response = await fetch(`${api.url}/otel/v1/traces`, {
+      method: 'POST',
+      headers: { 'content-type': type, 'content-encoding': 'gzip' },
+      body: gzipSync(body()),
+    });
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(named)]);
   });
 
   it('answers 400 for bytes that are not protobuf, and 415 for other media types', async () => {

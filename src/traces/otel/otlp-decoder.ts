@@ -41,19 +41,51 @@ interface KeyValue {
   value?: AnyValue;
 }
 
+/** An upload may carry as many; exporters send some hundreds or thousands at once. */
+const MAX_SPANS = 50_000;
+/** Maximum for a span, an event or a resource. SDKs allow 128 by default, but instrumentations flatten whole conversations. */
+const MAX_ATTRIBUTES = 10_000;
+const MAX_EVENTS = 10_000;
+/** Vectors have thousands of numbers. */
+const MAX_VALUES = 100_000;
+
+/**
+ * A list whose check ends at its first invalid element: `z.array` collects the issues of all elements, and a body of some
+ * hundred bytes can unfold to a list of hundreds of thousands.
+ */
+function list<T>(element: z.ZodType<T>, max: number) {
+  return z
+    .array(z.unknown())
+    .max(max, `may have ${max} elements at the most`)
+    .transform((items, context): T[] => {
+      const values: T[] = [];
+      for (const [index, item] of items.entries()) {
+        const { data, error } = element.safeParse(item);
+        if (error) {
+          for (const { path, message } of error.issues) {
+            context.addIssue({ code: 'custom', path: [index, ...path], message });
+          }
+          return z.NEVER;
+        }
+        values.push(data as T);
+      }
+      return values;
+    });
+}
+
 const anyValue: z.ZodType<AnyValue> = z.lazy(() =>
   z.looseObject({
     stringValue: z.string().optional(),
     boolValue: z.boolean().optional(),
     intValue: z.union([z.string(), z.number()]).optional(),
     doubleValue: z.number().optional(),
-    arrayValue: z.looseObject({ values: z.array(anyValue).optional() }).optional(),
-    kvlistValue: z.looseObject({ values: z.array(keyValue).optional() }).optional(),
+    arrayValue: z.looseObject({ values: list(anyValue, MAX_VALUES).optional() }).optional(),
+    kvlistValue: z.looseObject({ values: list(keyValue, MAX_VALUES).optional() }).optional(),
     bytesValue: z.string().optional(),
   }),
 );
 const keyValue: z.ZodType<KeyValue> = z.lazy(() => z.looseObject({ key: z.string(), value: anyValue.optional() }));
-const attributes = z.array(keyValue).default([]);
+const attributes = list(keyValue, MAX_ATTRIBUTES).default([]);
 /** Nanoseconds since 1970: a JSON string as the mapping has it, or a number as some exporters write. */
 const nanoseconds = z.union([z.string().regex(/^\d+$/), z.number()]).transform((value) => BigInt(value));
 const hexId = (bytes: number) =>
@@ -62,6 +94,11 @@ const hexId = (bytes: number) =>
     .regex(new RegExp(`^[0-9a-fA-F]{${bytes * 2}}$`))
     .transform((id) => id.toLowerCase());
 
+const eventSchema = z.looseObject({
+  timeUnixNano: nanoseconds.default(0n),
+  name: z.string().default(''),
+  attributes,
+});
 const spanSchema = z.looseObject({
   traceId: hexId(16),
   spanId: hexId(8),
@@ -70,31 +107,20 @@ const spanSchema = z.looseObject({
   startTimeUnixNano: nanoseconds,
   endTimeUnixNano: nanoseconds.optional(),
   attributes,
-  events: z
-    .array(z.looseObject({ timeUnixNano: nanoseconds.default(0n), name: z.string().default(''), attributes }))
-    .default([]),
+  events: list(eventSchema, MAX_EVENTS).default([]),
   status: z
     .looseObject({ message: z.string().optional(), code: z.union([z.number(), z.string()]).optional() })
     .optional(),
 });
-
-const requestSchema = z.looseObject({
-  resourceSpans: z
-    .array(
-      z.looseObject({
-        resource: z.looseObject({ attributes }).optional(),
-        scopeSpans: z
-          .array(
-            z.looseObject({
-              scope: z.looseObject({ name: z.string().optional() }).optional(),
-              spans: z.array(spanSchema).default([]),
-            }),
-          )
-          .default([]),
-      }),
-    )
-    .default([]),
+const scopeSpansSchema = z.looseObject({
+  scope: z.looseObject({ name: z.string().optional() }).optional(),
+  spans: list(spanSchema, MAX_SPANS).default([]),
 });
+const resourceSpansSchema = z.looseObject({
+  resource: z.looseObject({ attributes }).optional(),
+  scopeSpans: list(scopeSpansSchema, MAX_SPANS).default([]),
+});
+const requestSchema = z.looseObject({ resourceSpans: list(resourceSpansSchema, MAX_SPANS).default([]) });
 
 export type Attributes = Record<string, unknown>;
 
@@ -122,10 +148,18 @@ export interface Span {
 
 const ERROR_STATUS = new Set<unknown>([2, 'STATUS_CODE_ERROR']);
 
+/** The decoded message, as far as its spans. */
+interface Message {
+  resourceSpans?: { scopeSpans?: { spans?: Record<string, unknown>[] }[] }[];
+}
+
 /** Decodes the protobuf form. @throws {Error} for bytes that are none, {z.ZodError} for what can't be a trace. */
 export function decodeProtobuf(body: Buffer): Span[] {
-  const message = TracesData.toObject(TracesData.decode(body), { longs: String, bytes: String });
-  return toSpans(JSON.parse(JSON.stringify(message), hexIds));
+  const decoded = TracesData.decode(body);
+  checkCount(decoded as Message);
+  const message = TracesData.toObject(decoded, { longs: String, bytes: String }) as Message;
+  for (const spans of listsOfSpans(message)) spans.forEach(writeIdsInHex);
+  return toSpans(message);
 }
 
 /** Decodes the JSON form, whose ids are hexadecimal. @throws {z.ZodError} */
@@ -133,10 +167,24 @@ export function decodeJson(body: unknown): Span[] {
   return toSpans(body);
 }
 
+function listsOfSpans({ resourceSpans = [] }: Message): Record<string, unknown>[][] {
+  return resourceSpans.flatMap(({ scopeSpans = [] }) => scopeSpans.map(({ spans = [] }) => spans));
+}
+
+/** An empty span has two bytes: what is converted and checked must not be much larger than what was sent. */
+function checkCount(message: Message): void {
+  const count = listsOfSpans(message).reduce((sum, spans) => sum + spans.length, 0);
+  if (count <= MAX_SPANS) return;
+  const problem = `may have ${MAX_SPANS} spans at the most, and has ${count}: send them in several requests`;
+  throw new z.ZodError([{ code: 'custom', path: ['resourceSpans'], message: problem, input: undefined }]);
+}
+
 /** Protobuf's bytes came out as base64; ids are hexadecimal in the JSON form. */
-function hexIds(key: string, value: unknown): unknown {
-  const isId = key === 'traceId' || key === 'spanId' || key === 'parentSpanId';
-  return isId && typeof value === 'string' ? Buffer.from(value, 'base64').toString('hex') : value;
+function writeIdsInHex(span: Record<string, unknown>): void {
+  for (const key of ['traceId', 'spanId', 'parentSpanId']) {
+    const id = span[key];
+    if (typeof id === 'string') span[key] = Buffer.from(id, 'base64').toString('hex');
+  }
 }
 
 function toSpans(body: unknown): Span[] {

@@ -1,0 +1,124 @@
+import { Writer } from 'protobufjs';
+import { ZodError } from 'zod';
+import { decodeJson, decodeProtobuf } from './otlp-decoder';
+
+type Json = Record<string, unknown>;
+
+const SPAN = { traceId: '1'.repeat(32), spanId: '2'.repeat(16), startTimeUnixNano: '1795168800123456789' };
+const requestOf = (spans: unknown[]): Json => ({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
+
+/** A field of protobuf that holds bytes or a message. */
+const field = (number: number, content: Uint8Array): Buffer =>
+  Buffer.from(
+    Writer.create()
+      .uint32((number << 3) | 2)
+      .bytes(content)
+      .finish(),
+  );
+const repeated = (count: number, content: Buffer): Buffer => Buffer.concat(Array<Buffer>(count).fill(content));
+
+function issuesOf(decode: () => unknown): string[] {
+  try {
+    decode();
+  } catch (error) {
+    if (error instanceof ZodError) return error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+    throw error;
+  }
+  return [];
+}
+
+describe('OTLP decoder', () => {
+  it('reads what an element of each list has', () => {
+    const vector = { arrayValue: { values: [{ intValue: '1' }, { doubleValue: 0.5 }] } };
+    const attributes = [
+      { key: 'text', value: { stringValue: 'why' } },
+      { key: 'vector', value: vector },
+      { key: 'nested', value: { kvlistValue: { values: [{ key: 'ok', value: { boolValue: true } }] } } },
+    ];
+    const [span] = decodeJson({
+      resourceSpans: [
+        {
+          resource: { attributes: [{ key: 'service.name', value: { stringValue: 'a' } }] },
+          scopeSpans: [{ spans: [{ ...SPAN, attributes, events: [{ name: 'e', timeUnixNano: 7, attributes }] }] }],
+        },
+      ],
+    });
+    const plain = { text: 'why', vector: [1, 0.5], nested: { ok: true } };
+    expect(span).toMatchObject({
+      traceId: SPAN.traceId,
+      start: 1795168800123456789n,
+      attributes: plain,
+      events: [{ name: 'e', time: 7n, attributes: plain }],
+      resource: { 'service.name': 'a' },
+    });
+  });
+
+  it('reads the ids of the protobuf form as hexadecimal', () => {
+    const ids = { traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 2), parentSpanId: Buffer.alloc(8, 0xfe) };
+    const start = Buffer.from([0x39, 1, 0, 0, 0, 0, 0, 0, 0]);
+    const span = Buffer.concat([field(1, ids.traceId), field(2, ids.spanId), field(4, ids.parentSpanId), start]);
+    expect(decodeProtobuf(field(1, field(2, field(2, span))))).toEqual([
+      expect.objectContaining({
+        traceId: '01'.repeat(16),
+        spanId: '02'.repeat(8),
+        parentSpanId: 'fe'.repeat(8),
+        start: 1n,
+      }),
+    ]);
+  });
+
+  describe('names the first invalid element of a list and reads no further', () => {
+    const wrongAttributes = { attributes: [{ key: 'a' }, { key: 7 }, { key: 8 }] };
+    it.each<[string, Json[], string]>([
+      ['spans', [SPAN, { ...SPAN, spanId: 'x' }], 'resourceSpans.0.scopeSpans.0.spans.1.spanId'],
+      ['attributes', [{ ...SPAN, ...wrongAttributes }], 'resourceSpans.0.scopeSpans.0.spans.0.attributes.1.key'],
+      [
+        'events',
+        [{ ...SPAN, events: [{}, wrongAttributes] }],
+        'resourceSpans.0.scopeSpans.0.spans.0.events.1.attributes.1.key',
+      ],
+      [
+        'values',
+        [{ ...SPAN, attributes: [{ key: 'a', value: { arrayValue: { values: [{}, { boolValue: 1 }, 2] } } }] }],
+        'resourceSpans.0.scopeSpans.0.spans.0.attributes.0.value.arrayValue.values.1.boolValue',
+      ],
+    ])('%s', (_list, spans, path) => {
+      const unread = new Proxy(SPAN, {
+        get: () => {
+          throw new Error('an element after the first invalid one was read');
+        },
+      });
+      expect(issuesOf(() => decodeJson(requestOf([...spans, unread])))).toEqual([
+        expect.stringMatching(new RegExp(`^${path}: `)),
+      ]);
+    });
+
+    it('with as many issues for a thousand empty spans as for one', () => {
+      const issues = issuesOf(() => decodeJson(requestOf(Array<Json>(1000).fill({}))));
+      expect(issues).toEqual(issuesOf(() => decodeJson(requestOf([{}]))));
+    });
+  });
+
+  describe('refuses lists that no client sends', () => {
+    it.each<[string, () => unknown, string]>([
+      ['spans', () => decodeJson(requestOf(Array<Json>(50_001).fill(SPAN))), 'scopeSpans.0.spans: may have 50000'],
+      ['scopes', () => decodeJson({ resourceSpans: [{ scopeSpans: Array<Json>(50_001).fill({}) }] }), 'scopeSpans: '],
+      ['resources', () => decodeJson({ resourceSpans: Array<Json>(50_001).fill({}) }), 'resourceSpans: may have 50000'],
+      [
+        'attributes',
+        () => decodeJson(requestOf([{ ...SPAN, attributes: Array<Json>(10_001).fill({ key: 'a' }) }])),
+        'spans.0.attributes: may have 10000',
+      ],
+      ['events', () => decodeJson(requestOf([{ ...SPAN, events: Array<Json>(10_001).fill({}) }])), 'events: may have'],
+    ])('of %s', (_list, decode, named) => {
+      expect(issuesOf(decode)).toEqual([expect.stringContaining(named)]);
+    });
+
+    it('of empty spans in protobuf, which have two bytes each, even over several scopes', () => {
+      const scope = field(2, repeated(30_000, field(2, Buffer.alloc(0))));
+      expect(issuesOf(() => decodeProtobuf(field(1, repeated(2, scope))))).toEqual([
+        'resourceSpans: may have 50000 spans at the most, and has 60000: send them in several requests',
+      ]);
+    });
+  });
+});
