@@ -99,6 +99,37 @@ describe('OTLP decoder', () => {
     });
   });
 
+  it.each([
+    ['text', '1795168800123456789', 1795168800123456789n],
+    ['the largest one of 64 bits', '18446744073709551615', 18446744073709551615n],
+    ['a number above 2^53', 1795168800000000000, 1795168800000000000n],
+    ['zero', 0, 0n],
+  ])('reads nanoseconds: %s', (_form, startTimeUnixNano, start) => {
+    expect(decodeJson(requestOf([{ ...SPAN, startTimeUnixNano }]))).toEqual([expect.objectContaining({ start })]);
+  });
+
+  it.each([
+    ['21 digits', '1'.repeat(21)],
+    ['a number of 21 digits', 1e20],
+    ['a fraction', 1.5],
+    ['a negative number', -1],
+    ['negative text', '-1'],
+    ['empty text', ''],
+  ])('refuses as nanoseconds: %s', (_form, value) => {
+    const problem = 'must be a whole number of nanoseconds since 1970, of at most 20 digits';
+    const spans = (fields: Json): Json => requestOf([{ ...SPAN, ...fields }]);
+    const path = 'resourceSpans.0.scopeSpans.0.spans.0';
+    expect(issuesOf(() => decodeJson(spans({ startTimeUnixNano: value })))).toEqual([
+      `${path}.startTimeUnixNano: ${problem}`,
+    ]);
+    expect(issuesOf(() => decodeJson(spans({ endTimeUnixNano: value })))).toEqual([
+      `${path}.endTimeUnixNano: ${problem}`,
+    ]);
+    expect(issuesOf(() => decodeJson(spans({ events: [{ timeUnixNano: value }] })))).toEqual([
+      `${path}.events.0.timeUnixNano: ${problem}`,
+    ]);
+  });
+
   describe('refuses lists that no client sends', () => {
     it.each<[string, () => unknown, string]>([
       ['spans', () => decodeJson(requestOf(Array<Json>(50_001).fill(SPAN))), 'scopeSpans.0.spans: may have 50000'],

@@ -86,8 +86,18 @@ const anyValue: z.ZodType<AnyValue> = z.lazy(() =>
 );
 const keyValue: z.ZodType<KeyValue> = z.lazy(() => z.looseObject({ key: z.string(), value: anyValue.optional() }));
 const attributes = list(keyValue, MAX_ATTRIBUTES).default([]);
-/** Nanoseconds since 1970: a JSON string as the mapping has it, or a number as some exporters write. */
-const nanoseconds = z.union([z.string().regex(/^\d+$/), z.number()]).transform((value) => BigInt(value));
+/** Digits of an unsigned number of 64 bits: BigInt takes seconds for millions of them. */
+const UINT64 = /^\d{1,20}$/;
+const isUint64 = (value: string | number): boolean =>
+  typeof value === 'string' ? UINT64.test(value) : Number.isInteger(value) && value >= 0 && value < 2 ** 64;
+/**
+ * Nanoseconds since 1970: a JSON string as the mapping has it, or a number as some exporters write, which is above 2^53 for
+ * all times since April 1970.
+ */
+const nanoseconds = z
+  .union([z.string(), z.number()])
+  .refine(isUint64, 'must be a whole number of nanoseconds since 1970, of at most 20 digits')
+  .transform((value) => BigInt(value));
 const hexId = (bytes: number) =>
   z
     .string()
