@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Client as LangSmithClient } from 'langsmith';
 import { Pool } from 'pg';
+import { TraceRunsRepository } from '../../src/traces/query/trace-runs.repository';
 import { startTestApi, TestApi } from '../support/api';
 
 type Json = Record<string, unknown>;
@@ -173,6 +174,32 @@ describe('public links', () => {
     expect((await follow('GET', `/public/${String(token)}/r`)).statusCode).toBe(404);
     const { rows } = await sql.query('SELECT FROM trace_shares WHERE run_id = $1', [run.id]);
     expect(rows).toEqual([]);
+  });
+
+  it('read no more than the root for the first version, or the first run while there is no root', async () => {
+    const [lateRoot, first, second] = [randomUUID(), randomUUID(), randomUUID()];
+    const at = (ms: number): string => new Date(1_795_168_800_000 + ms).toISOString();
+    const stampOf = (ms: number): string => at(ms).replace(/[-:.]/g, '').replace('Z', '000Z');
+    const post = (id: string, name: string, ms: number, parent?: string) =>
+      send('POST', '/api/v1/runs', {
+        ...{ id, name, trace_id: lateRoot, run_type: 'chain', session_name: 'shared', start_time: at(ms), inputs: {} },
+        dotted_order: `${parent === undefined ? '' : `${stampOf(5)}${parent}.`}${stampOf(ms)}${id}`,
+        ...(parent !== undefined && { parent_run_id: parent }),
+      });
+    await post(first, 'first', 0, lateRoot);
+    await post(second, 'second', 1, lateRoot);
+    const shared = await send('PUT', `/api/v1/runs/${first}/share`, {});
+    const page = jest.spyOn(api.app.get(TraceRunsRepository), 'page');
+    const read = async (): Promise<[unknown, number[]]> => {
+      page.mockClear();
+      const answer = await follow('GET', `/api/v1/public/${String(shared.json<Json>().share_token)}/run`);
+      const pages = await Promise.all(page.mock.results.map(({ value }) => value as Promise<unknown[]>));
+      return [answer.json<Json>().name, pages.map((rows) => rows.length)];
+    };
+    expect(await read()).toEqual(['first', [0, 1]]);
+    await post(lateRoot, 'root', 5);
+    expect(await read()).toEqual(['root', [1]]);
+    page.mockRestore();
   });
 
   it.each([

@@ -19,11 +19,9 @@ function section(row: TraceRunRow, childrenOf: Map<string | null, TraceRunRow[]>
  */
 export function sharedRunsPage(rows: TraceRunRow[]): string {
   const known = new Set(rows.map((row) => row.run_id));
-  const childrenOf = new Map<string | null, TraceRunRow[]>();
-  for (const row of rows) {
-    const parent = row.parent_run_id !== null && known.has(row.parent_run_id) ? row.parent_run_id : null;
-    childrenOf.set(parent, [...(childrenOf.get(parent) ?? []), row]);
-  }
+  const childrenOf = Map.groupBy(rows, ({ parent_run_id: parent }) =>
+    parent !== null && known.has(parent) ? parent : null,
+  );
   const roots = childrenOf.get(null) ?? [];
   const title = escape(roots[0]?.name ?? 'Trace');
   const head = `<meta charset="utf-8"><meta name="robots" content="noindex"><title>${title}</title>`;

@@ -9,6 +9,9 @@ import { SharesService } from './shares.service';
 const RUN_LIMIT = 10_000;
 const TRACE_LIMIT = 1_000;
 
+/** Reads runs of what a link shows, in the order of their start. */
+type ReadShared = (only: RunSelection, limit: number) => Promise<TraceRunRow[]>;
+
 /** Reads the data of a public link, and no other data of its tenant. */
 @Injectable()
 export class SharedRunsService {
@@ -23,6 +26,28 @@ export class SharedRunsService {
     payloads: readonly Payload[],
     only: { ids?: string[] } = {},
   ): Promise<TraceRunRow[]> {
+    return this.inShare(token, payloads, async (read) => {
+      const rows = await read(only, RUN_LIMIT);
+      if (rows.length === 0) throw only.ids ? traceErrors.runNotFound() : traceErrors.shareNotFound();
+      return rows;
+    });
+  }
+
+  /** The root of a shared trace, the first one of a thread. @throws {ApiError} 404 */
+  async readRootRun(token: string, payloads: readonly Payload[]): Promise<TraceRunRow> {
+    return this.inShare(token, payloads, async (read) => {
+      // The root may arrive after its children.
+      const row = (await read({ isRoot: true }, 1)).at(0) ?? (await read({}, 1)).at(0);
+      if (!row) throw traceErrors.shareNotFound();
+      return row;
+    });
+  }
+
+  private async inShare<T>(
+    token: string,
+    payloads: readonly Payload[],
+    use: (read: ReadShared) => Promise<T>,
+  ): Promise<T> {
     const {
       tenant_id: tenantId,
       project_id: projectId,
@@ -31,7 +56,7 @@ export class SharedRunsService {
     } = await this.shares.openShare(token);
     // The route is public; the token determines the tenant.
     return inScope({ ...currentScope(), tenantId }, async () => {
-      const read = (selection: RunSelection, limit: number, columns: readonly Payload[]): Promise<TraceRunRow[]> =>
+      const page = (selection: RunSelection, limit: number, columns: readonly Payload[]): Promise<TraceRunRow[]> =>
         this.runs.page(tenantId, {
           selection: { projectIds: [projectId], ...selection },
           payloads: columns,
@@ -40,17 +65,9 @@ export class SharedRunsService {
         });
       const traceIds =
         traceId === null
-          ? (await read({ threadIds: [threadId ?? ''], isRoot: true }, TRACE_LIMIT, [])).map((row) => row.trace_id)
+          ? (await page({ threadIds: [threadId ?? ''], isRoot: true }, TRACE_LIMIT, [])).map((row) => row.trace_id)
           : [traceId];
-      const rows = await read({ traceIds, ...only }, RUN_LIMIT, payloads);
-      if (rows.length === 0) throw only.ids ? traceErrors.runNotFound() : traceErrors.shareNotFound();
-      return rows;
+      return use((only, limit) => page({ traceIds, ...only }, limit, payloads));
     });
-  }
-
-  /** The root of a shared trace, the first one of a thread. @throws {ApiError} 404 */
-  async readRootRun(token: string, payloads: readonly Payload[]): Promise<TraceRunRow> {
-    const rows = await this.listSharedRuns(token, payloads);
-    return rows.find((row) => row.parent_run_id === null) ?? rows[0];
   }
 }
