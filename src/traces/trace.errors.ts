@@ -45,6 +45,12 @@ export const traceErrors = {
   runNotFound: () => new ApiError(404, 'run_not_found', 'Run not found'),
   threadNotFound: () => new ApiError(404, 'thread_not_found', 'Thread not found'),
   shareNotFound: () => new ApiError(404, 'share_not_found', 'This link is invalid or was revoked'),
+  sharedRunsTooLarge: (limitBytes: number) =>
+    new ApiError(
+      413,
+      'shared_runs_too_large',
+      `The runs of this link have more than ${limitBytes} bytes: select fewer fields, or read single runs by their ids`,
+    ),
   sharingOff: () =>
     new ApiError(403, 'sharing_off', 'Traces are not shared by public links here (GANTRY_TRACE_SHARING)'),
   feedbackLinkInvalid: () => new ApiError(404, 'feedback_link_invalid', 'This feedback link is invalid or has expired'),

@@ -202,6 +202,38 @@ describe('public links', () => {
     page.mockRestore();
   });
 
+  it('answer 413 for runs that are too large together, which can still be read one by one', async () => {
+    const ids = [randomUUID(), randomUUID(), randomUUID()];
+    for (const id of ids) {
+      const parent = id === ids[0] ? {} : { parent_run_id: ids[0] };
+      const run = { id, trace_id: ids[0], name: 'large', run_type: 'chain', session_name: 'shared', ...parent };
+      const stamp = (of: string | undefined): string => `20261120T100000000000Z${of}`;
+      const order = id === ids[0] ? stamp(id) : `${stamp(ids[0])}.${stamp(id)}`;
+      await send('POST', '/api/v1/runs', { ...run, start_time: '2026-11-20T10:00:00Z', dotted_order: order });
+    }
+    const { rowCount } = await sql.query(
+      `UPDATE trace_runs SET inputs = '{"text":"' || repeat('x', 23000000) || '"}' WHERE trace_id = $1`,
+      [ids[0]],
+    );
+    expect(rowCount).toBe(3);
+    const shared = await send('PUT', `/api/v1/runs/${ids[0]}/share`, {});
+    const token = String(shared.json<Json>().share_token);
+    for (const answer of [
+      await follow('GET', `/public/${token}/r`),
+      await follow('POST', `/api/v1/public/${token}/runs/query`, {}),
+      await follow('POST', `/api/v1/public/${token}/runs/query`, { id: ids }),
+      await follow('POST', `/api/v2/public/${token}/runs/query`, { selects: ['INPUTS'] }),
+    ]) {
+      expect([answer.statusCode, answer.body]).toEqual([413, expect.stringContaining('read single runs by their ids')]);
+    }
+    expect(await sharedRuns(token)).toHaveLength(3);
+    const listed = await follow('POST', `/api/v1/public/${token}/runs/query`, { id: ids.slice(1) });
+    expect(listed.statusCode).toBe(200);
+    for (const one of ['v1/public/$/run', `v1/public/$/run/${ids[2]}`, `v2/public/$/run/${ids[2]}?selects=INPUTS`]) {
+      expect((await follow('GET', `/api/${one.replace('$', token)}`)).statusCode).toBe(200);
+    }
+  });
+
   it.each([
     ['an unknown token', randomUUID()],
     ['an invalid token', 'x'],

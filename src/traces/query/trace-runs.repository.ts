@@ -56,6 +56,15 @@ const payloadColumn = (payload: Payload): string =>
 const selected = (payloads: readonly Payload[]): string =>
   [...COLUMNS, ...INSTANTS, ...payloads.map(payloadColumn)].join(', ');
 
+/**
+ * Bytes of the columns that can be large. Postgres knows the length of a text without reading it; only the other types have to
+ * be unpacked.
+ */
+const bytesOf = (payloads: readonly Payload[]): string =>
+  ['name', 'error', 'tags::text', 'usage_details::text', 'feedback_stats::text', ...payloads]
+    .map((column) => `coalesce(octet_length(r.${column === 'metadata' ? 'metadata::text' : column}), 0)::bigint`)
+    .join(' + ');
+
 /** A row's place in the order of queries. */
 export interface RunCursor {
   startTime: Instant;
@@ -116,6 +125,16 @@ export interface StatsGroup {
   limit: number;
 }
 
+function pageToSql(tenantId: TenantId, { selection, order, limit, after }: RunPage, params: SqlParams): string {
+  const where = [selectionToSql(tenantId, selection, params)];
+  if (after) {
+    const key = `(${params.add(after.startTime, 'timestamptz')}, ${params.add(after.runId, 'uuid')})`;
+    where.push(`(r.start_time, r.run_id) ${order === 'asc' ? '>' : '<'} ${key}`);
+  }
+  return `FROM trace_runs r WHERE ${where.join(' AND ')}
+    ORDER BY r.start_time ${order}, r.run_id ${order} LIMIT ${params.add(limit, 'int')}`;
+}
+
 /** Tables whose rows go with their run. */
 const OF_RUNS = ['trace_attachments', 'trace_feedback', 'trace_feedback_links', 'trace_shares', 'trace_run_keys'];
 
@@ -124,18 +143,21 @@ export class TraceRunsRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
   /** One page in the order of (start_time, run_id); rows that arrive later never shift it. */
-  async page(tenantId: TenantId, { selection, payloads, order, limit, after }: RunPage): Promise<TraceRunRow[]> {
+  async page(tenantId: TenantId, page: RunPage): Promise<TraceRunRow[]> {
     const params = new SqlParams();
-    const where = [selectionToSql(tenantId, selection, params)];
-    if (after) {
-      const key = `(${params.add(after.startTime, 'timestamptz')}, ${params.add(after.runId, 'uuid')})`;
-      where.push(`(r.start_time, r.run_id) ${order === 'asc' ? '>' : '<'} ${key}`);
-    }
-    return await this.database.query<TraceRunRow[]>(
-      `SELECT ${selected(payloads)} FROM trace_runs r WHERE ${where.join(' AND ')}
-       ORDER BY r.start_time ${order}, r.run_id ${order} LIMIT ${params.add(limit, 'int')}`,
+    const rows = pageToSql(tenantId, page, params);
+    return await this.database.query<TraceRunRow[]>(`SELECT ${selected(page.payloads)} ${rows}`, params.values);
+  }
+
+  /** Bytes that the same page would read. */
+  async pageBytes(tenantId: TenantId, page: RunPage): Promise<number> {
+    const params = new SqlParams();
+    const rows = pageToSql(tenantId, page, params);
+    const [{ bytes }] = await this.database.query<[{ bytes: number }]>(
+      `SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM (SELECT ${bytesOf(page.payloads)} AS bytes ${rows}) AS page`,
       params.values,
     );
+    return bytes;
   }
 
   async stats(tenantId: TenantId, selection: RunSelection): Promise<RunStats> {

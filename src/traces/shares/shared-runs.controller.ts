@@ -53,8 +53,7 @@ export class SharedRunsController {
     @Param({ schema: sharedRunParamsSchema }) { share_token: token, run_id: runId }: SharedRunParams,
     @Query({ schema: readSharedRunSchema }) { selects }: ReadSharedRun,
   ) {
-    const [row] = await this.shared.listSharedRuns(token, payloadsFor(selects), { ids: [runId] });
-    return toSharedRunV2(row, selects);
+    return toSharedRunV2(await this.shared.readSharedRun(token, payloadsFor(selects), runId), selects);
   }
 }
 
@@ -77,8 +76,7 @@ export class SharedRunsV1Controller {
   @SearchRoute()
   @ApiOperation({ summary: 'Get a run of a public link' })
   async read(@Param({ schema: sharedRunParamsSchema }) { share_token: token, run_id: runId }: SharedRunParams) {
-    const [row] = await this.shared.listSharedRuns(token, PAYLOADS_V1, { ids: [runId] });
-    return toSharedRunV1(row);
+    return toSharedRunV1(await this.shared.readSharedRun(token, PAYLOADS_V1, runId));
   }
 
   @Post(':share_token/runs/query')
