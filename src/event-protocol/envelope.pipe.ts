@@ -1,11 +1,11 @@
 import { Injectable, PipeTransform } from '@nestjs/common';
 import { z } from 'zod';
-import { ApiError } from '../http/api-error';
+import { ApiError, invalidRequest } from '../http/api-error';
 import { tooManyElements } from '../http/list-limit';
 
 /**
  * Checks a body of the event protocol, whose clients expect 400 where the rest of the API says 422.
- * @throws {ApiError} 400 with every wrong field named
+ * @throws {ApiError} 400 with the wrong fields named, up to a hundred
  */
 @Injectable()
 export class EnvelopePipe<S extends z.ZodType> implements PipeTransform<unknown, z.output<S>> {
@@ -22,14 +22,13 @@ export function bodyOf(schema: z.ZodType): { type: 'object' } {
   return described as { type: 'object' };
 }
 
-/** @throws {ApiError} 400 with every wrong field named */
+/** @throws {ApiError} 400 with the wrong fields named, up to a hundred */
 export function parseEnvelope<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const refusal = tooManyElements(schema, value);
   if (refusal !== undefined) throw new ApiError(400, 'invalid_envelope', refusal);
   const parsed = schema.safeParse(withoutNulls(value));
   if (parsed.success) return parsed.data;
-  const errors = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
-  const detail = errors.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join('; ');
+  const { detail, errors } = invalidRequest(parsed.error.issues);
   throw new ApiError(400, 'invalid_envelope', detail, { errors });
 }
 
