@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { TenantId } from '../../auth/tenant';
 import { currentScope, inScope } from '../../database/request-scope';
 import type { RunSelection } from '../query/run-selection';
 import { Payload, RunPage, TraceRunRow, TraceRunsRepository } from '../query/trace-runs.repository';
@@ -10,9 +11,6 @@ const RUN_LIMIT = 10_000;
 const TRACE_LIMIT = 1_000;
 /** Each run may have tens of megabytes, and people without a key ask for them. */
 const MAX_BYTES = 64 * 1024 * 1024;
-
-/** Reads runs of what a link shows, in the order of their start. */
-type ReadShared = (only: RunSelection, limit: number) => Promise<TraceRunRow[]>;
 
 /** Reads the data of a public link, and no other data of its tenant. */
 @Injectable()
@@ -28,8 +26,8 @@ export class SharedRunsService {
     payloads: readonly Payload[],
     only: { ids?: string[] } = {},
   ): Promise<TraceRunRow[]> {
-    return this.inShare(token, payloads, async (read) => {
-      const rows = await read(only, RUN_LIMIT);
+    return this.inShare(token, async (tenantId, shared) => {
+      const rows = await this.limitedPage(tenantId, pageOf({ ...shared, ...only }, payloads, RUN_LIMIT));
       if (rows.length === 0) throw only.ids ? traceErrors.runNotFound() : traceErrors.shareNotFound();
       return rows;
     });
@@ -37,8 +35,8 @@ export class SharedRunsService {
 
   /** One of the runs, whatever its size. @throws {ApiError} 404 */
   async readSharedRun(token: string, payloads: readonly Payload[], runId: string): Promise<TraceRunRow> {
-    return this.inShare(token, payloads, async (read) => {
-      const row = (await read({ ids: [runId] }, 1)).at(0);
+    return this.inShare(token, async (tenantId, shared) => {
+      const [row] = await this.runs.page(tenantId, pageOf({ ...shared, ids: [runId] }, payloads, 1));
       if (!row) throw traceErrors.runNotFound();
       return row;
     });
@@ -46,48 +44,40 @@ export class SharedRunsService {
 
   /** The root of a shared trace, the first one of a thread. @throws {ApiError} 404 */
   async readRootRun(token: string, payloads: readonly Payload[]): Promise<TraceRunRow> {
-    return this.inShare(token, payloads, async (read) => {
+    return this.inShare(token, async (tenantId, shared) => {
       // The root may arrive after its children.
-      const row = (await read({ isRoot: true }, 1)).at(0) ?? (await read({}, 1)).at(0);
-      if (!row) throw traceErrors.shareNotFound();
-      return row;
+      for (const only of [{ isRoot: true }, {}]) {
+        const [row] = await this.runs.page(tenantId, pageOf({ ...shared, ...only }, payloads, 1));
+        if (row) return row;
+      }
+      throw traceErrors.shareNotFound();
     });
   }
 
-  private async inShare<T>(
-    token: string,
-    payloads: readonly Payload[],
-    use: (read: ReadShared) => Promise<T>,
-  ): Promise<T> {
+  /** @throws {ApiError} 413 */
+  private async limitedPage(tenantId: TenantId, page: RunPage): Promise<TraceRunRow[]> {
+    if ((await this.runs.pageBytes(tenantId, page)) > MAX_BYTES) throw traceErrors.sharedRunsTooLarge(MAX_BYTES);
+    return this.runs.page(tenantId, page);
+  }
+
+  /** @param use gets what the link shows; the route is public, and the token determines the tenant */
+  private async inShare<T>(token: string, use: (tenantId: TenantId, shared: RunSelection) => Promise<T>): Promise<T> {
     const {
       tenant_id: tenantId,
       project_id: projectId,
       run_id: traceId,
       thread_id: threadId,
     } = await this.shares.openShare(token);
-    // The route is public; the token determines the tenant.
     return inScope({ ...currentScope(), tenantId }, async () => {
-      const page = async (
-        selection: RunSelection,
-        limit: number,
-        columns: readonly Payload[],
-      ): Promise<TraceRunRow[]> => {
-        const asked: RunPage = {
-          selection: { projectIds: [projectId], ...selection },
-          payloads: columns,
-          order: 'asc',
-          limit,
-        };
-        if (limit > 1 && (await this.runs.pageBytes(tenantId, asked)) > MAX_BYTES) {
-          throw traceErrors.sharedRunsTooLarge(MAX_BYTES);
-        }
-        return this.runs.page(tenantId, asked);
-      };
-      const traceIds =
-        traceId === null
-          ? (await page({ threadIds: [threadId ?? ''], isRoot: true }, TRACE_LIMIT, [])).map((row) => row.trace_id)
-          : [traceId];
-      return use((only, limit) => page({ traceIds, ...only }, limit, payloads));
+      const projectIds = [projectId];
+      if (traceId !== null) return use(tenantId, { projectIds, traceIds: [traceId] });
+      const roots = { projectIds, threadIds: [threadId ?? ''], isRoot: true };
+      const traces = await this.limitedPage(tenantId, pageOf(roots, [], TRACE_LIMIT));
+      return use(tenantId, { projectIds, traceIds: traces.map((row) => row.trace_id) });
     });
   }
+}
+
+function pageOf(selection: RunSelection, payloads: readonly Payload[], limit: number): RunPage {
+  return { selection, payloads, order: 'asc', limit };
 }
