@@ -1,4 +1,5 @@
 import type { Client, ClientConfig, QueryResult } from 'pg';
+import { noticeEndOfSession } from '../patches/pg/ended-sessions';
 import { PreparingClient } from '../patches/pg/prepared-statements';
 import { type Cipher, currentCipher, openRows, sealParameters, StoredParameter } from './at-rest';
 
@@ -11,6 +12,7 @@ export class EncryptingClient extends PreparingClient {
     super(config);
     // A connection that breaks is reported by its statement or its pool. Without a listener it would end the process while it is lent.
     this.on('error', () => undefined);
+    noticeEndOfSession(this);
     const send = this.query.bind(this) as (...given: unknown[]) => unknown;
     this.query = ((...given: unknown[]) => {
       const cipher = currentCipher();
