@@ -6,11 +6,22 @@ const escape = (text: string): string => text.replace(/[&<>"']/g, (character) =>
 const payload = (title: string, text: string | null | undefined): string =>
   text ? `<h4>${title}</h4><pre>${escape(text)}</pre>` : '';
 
-function section(row: TraceRunRow, childrenOf: Map<string | null, TraceRunRow[]>): string {
-  const children = (childrenOf.get(row.run_id) ?? []).map((child) => section(child, childrenOf)).join('');
-  const summary = `<b>${escape(row.name)}</b> ${escape(row.run_type)}, ${row.status}, ${row.start_time}`;
-  const payloads = payload('Input', row.inputs) + payload('Output', row.outputs) + payload('Error', row.error);
-  return `<details open><summary>${summary}</summary><blockquote>${payloads}${children}</blockquote></details>`;
+/** A tree of runs as nested sections. It keeps its own stack, since a trace may be as deep as it is long. */
+function sectionsOf(roots: TraceRunRow[], childrenOf: Map<string | null, TraceRunRow[]>): string {
+  const html: string[] = [];
+  const stack: (TraceRunRow | string)[] = roots.toReversed();
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (typeof next === 'string') {
+      html.push(next);
+      continue;
+    }
+    const summary = `<b>${escape(next.name)}</b> ${escape(next.run_type)}, ${next.status}, ${next.start_time}`;
+    const payloads = payload('Input', next.inputs) + payload('Output', next.outputs) + payload('Error', next.error);
+    html.push(`<details open><summary>${summary}</summary><blockquote>${payloads}`);
+    stack.push('</blockquote></details>');
+    for (const child of (childrenOf.get(next.run_id) ?? []).toReversed()) stack.push(child);
+  }
+  return html.join('');
 }
 
 /**
@@ -25,7 +36,5 @@ export function sharedRunsPage(rows: TraceRunRow[]): string {
   const roots = childrenOf.get(null) ?? [];
   const title = escape(roots[0]?.name ?? 'Trace');
   const head = `<meta charset="utf-8"><meta name="robots" content="noindex"><title>${title}</title>`;
-  return `<!doctype html><html lang="en"><head>${head}</head><body><h1>${title}</h1>${roots
-    .map((row) => section(row, childrenOf))
-    .join('')}</body></html>`;
+  return `<!doctype html><html lang="en"><head>${head}</head><body><h1>${title}</h1>${sectionsOf(roots, childrenOf)}</body></html>`;
 }
