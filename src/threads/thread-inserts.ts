@@ -27,8 +27,9 @@ type Inserted = ThreadEntity | null;
 
 const INSERT_THREADS = prepared(
   'insert-threads',
+  // In the order of the ids, so that statements of two processes that insert the same ones wait for each other without a deadlock.
   `INSERT INTO threads (tenant_id, thread_id, metadata, ttl_strategy, ttl_minutes)
-   SELECT $1, * FROM unnest($2::uuid[], $3::text[]::jsonb[], $4::text[], $5::float8[])
+   SELECT $1, given.* FROM unnest($2::uuid[], $3::text[]::jsonb[], $4::text[], $5::float8[]) AS given(thread_id) ORDER BY thread_id
    ON CONFLICT DO NOTHING RETURNING ${columnsOf(ThreadEntity, 'threads')}`,
 );
 
