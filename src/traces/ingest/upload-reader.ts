@@ -10,8 +10,8 @@ import { readUpload, Upload } from './upload';
 import { UploadGate } from './upload-gate';
 import type { FromThread, Refusal, ToThread } from './upload-thread';
 
-/** Parsed in some ten milliseconds at the most. */
-const SMALL_BYTES = 512 * 1024;
+/** Size up to which an upload is parsed in some ten milliseconds: a span's attribute may have a few bytes, and becomes several objects. */
+const SMALL_BYTES = { json: 512 * 1024, spans: 64 * 1024 };
 /** The memory of the thread's heap is freed with the thread. */
 const IDLE_MS = 10_000;
 
@@ -31,7 +31,8 @@ export class UploadReader implements OnApplicationShutdown {
    */
   async read(upload: Upload): Promise<UploadContent> {
     const receivedAt = instantOf(new Date());
-    if (sizeOf(upload.body) <= SMALL_BYTES) return readUpload(upload, receivedAt);
+    const small = upload.form === 'otlp' ? SMALL_BYTES.spans : SMALL_BYTES.json;
+    if (sizeOf(upload.body) <= small) return readUpload(upload, receivedAt);
     return this.gate.run(() => this.readInThread(upload, receivedAt));
   }
 
