@@ -134,10 +134,11 @@ export class DeliveriesRepository {
   /**
    * Records an attempt's outcome and, in the same transaction, the new state of the delivery. While another attempt is open, it
    * repeats this one, whose worker was believed lost: that one decides, unless this one has delivered.
+   * Resolves to whether the delivery has the new state.
    */
-  async conclude(tenantId: TenantId, end: AttemptEnd, status: DeliveryStatus, checkAfter: Date): Promise<void> {
+  async conclude(tenantId: TenantId, end: AttemptEnd, status: DeliveryStatus, checkAfter: Date): Promise<boolean> {
     const { attemptId, deliveryId, outcome, responseCode, error, nextAttemptAt } = end;
-    await this.attempts.manager.transaction(async (manager) => {
+    return this.attempts.manager.transaction(async (manager) => {
       await manager.getRepository(AttemptEntity).update(
         { tenantId, attemptId },
         {
@@ -149,7 +150,7 @@ export class DeliveriesRepository {
           responseExcerpt: end.responseExcerpt,
         },
       );
-      await manager.query(
+      const [, changed] = await manager.query<[unknown[], number]>(
         `UPDATE webhook_deliveries
             SET status = $3, last_outcome = $4, last_response_code = $5, last_error = $6, next_attempt_at = $7,
                 check_after = $8, finished_at = CASE WHEN $3 = 'pending' THEN NULL ELSE now() END
@@ -160,6 +161,7 @@ export class DeliveriesRepository {
                 ) END`,
         [tenantId, deliveryId, status, outcome, responseCode, error, nextAttemptAt, checkAfter],
       );
+      return changed > 0;
     });
   }
 

@@ -191,14 +191,15 @@ export class DeliveryExecutor {
     const delayMs = status === 'pending' ? this.schedule.delayAfter(attempt, result.retryAfterMs) : 0;
     const nextAttemptAt = status === 'pending' ? new Date(Date.now() + delayMs) : null;
     const checkAfter = new Date(Date.now() + delayMs + CHECK_AFTER_MS);
-    await this.deliveries.conclude(
+    const decides = await this.deliveries.conclude(
       tenantId,
       { attemptId, deliveryId, outcome, durationMs, responseCode, responseExcerpt, error, nextAttemptAt },
       status,
       checkAfter,
     );
-    this.metrics.attempted(outcome, durationMs, status);
-    this.logger[status === 'failed' ? 'warn' : 'log'](
+    const reached = decides ? status : 'pending';
+    this.metrics.attempted(outcome, durationMs, reached);
+    this.logger[reached === 'failed' ? 'warn' : 'log'](
       {
         delivery_id: deliveryId,
         run_id: delivery.runId,
@@ -207,7 +208,7 @@ export class DeliveryExecutor {
         outcome,
         response_code: responseCode,
         ms: durationMs,
-        status,
+        status: reached,
       },
       'Webhook attempt',
     );
