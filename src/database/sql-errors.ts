@@ -34,6 +34,11 @@ export function isMissingPartition(error: unknown): boolean {
   return reported?.code === '23514' && reported.constraint === '';
 }
 
+/** Whether a statement waited for a lock for longer than its `lock_timeout`. */
+export function isLockTimeout(error: unknown): boolean {
+  return postgresErrorOf(error)?.code === '55P03';
+}
+
 /** Whether a statement was cancelled: by its time limit, or because its client disconnected. */
 export function isStatementCancelled(error: unknown): boolean {
   return postgresErrorOf(error)?.code === '57014';

@@ -1,15 +1,21 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import { AppConfig } from '../config/config';
 import { type Sweep, Sweeps } from '../sweeps/sweep';
 import { inFlightSql } from '../database/run-status';
+import { isLockTimeout } from '../database/sql-errors';
 
 const DAY_MS = 86_400_000;
 /** Days whose partitions are created ahead: workers may be down for that long before events go into the default partition. */
 const DAYS_AHEAD = 3;
 /** Partitions change once a day; the sweep comes by every few seconds. */
 const CHECK_MS = 600_000;
+/**
+ * How long a change of the partitions waits for readers of the log, such as a backup. All other readers
+ * and writers of the log wait for the change meanwhile.
+ */
+const LOCK_TIMEOUT = '1s';
 /** Rows of one statement, so that each is short. */
 const DELETED_AT_ONCE = 5000;
 
@@ -27,7 +33,9 @@ const partitionName = (day: number): string =>
 @Sweeps(10)
 export class EventPartitionSweep implements Sweep {
   readonly name = 'event-partitions';
-  private checkedAt = 0;
+  private readonly logger = new Logger(EventPartitionSweep.name);
+  /** Time of the last check, by `performance.now()`. */
+  private checkedAt = -CHECK_MS;
 
   constructor(
     private readonly config: AppConfig,
@@ -35,17 +43,30 @@ export class EventPartitionSweep implements Sweep {
   ) {}
 
   async sweep(): Promise<void> {
-    if (Date.now() - this.checkedAt < CHECK_MS) return;
-    const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
-    for (let day = today; day <= today + DAYS_AHEAD * DAY_MS; day += DAY_MS) await this.create(day);
+    if (performance.now() - this.checkedAt < CHECK_MS) return;
     const oldest = Date.now() - this.config.runs.eventRetentionMs;
-    await this.dropBefore(oldest);
+    try {
+      const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+      for (let day = today; day <= today + DAYS_AHEAD * DAY_MS; day += DAY_MS) await this.create(day);
+      await this.dropBefore(oldest);
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      this.logger.log('The event log is being read, by a backup for example: its partitions are changed later');
+    }
     await this.deleteDefaultBefore(oldest);
-    this.checkedAt = Date.now();
+    this.checkedAt = performance.now();
+  }
+
+  /** Executes statements that lock the whole log. @throws an error of a lock timeout while a long transaction reads it */
+  private change(work: (manager: EntityManager) => Promise<unknown>): Promise<unknown> {
+    return this.database.transaction(async (manager) => {
+      await manager.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+      return work(manager);
+    });
   }
 
   private async create(day: number): Promise<void> {
-    await this.database.transaction(async (manager) => {
+    await this.change(async (manager) => {
       const [{ exists, filled }]: [{ exists: boolean; filled: boolean }] = await manager.query(
         `SELECT to_regclass($1) IS NOT NULL AS exists,
                 EXISTS (SELECT 1 FROM run_events_default WHERE run_id >= $2 AND run_id < $3) AS filled`,
@@ -74,7 +95,7 @@ export class EventPartitionSweep implements Sweep {
         `SELECT EXISTS (SELECT 1 FROM runs WHERE run_id >= $1 AND run_id < $2 AND ${inFlightSql()}) AS busy`,
         [lowestId(day), lowestId(day + DAY_MS)],
       );
-      if (!busy) await this.database.query(`DROP TABLE ${name}`);
+      if (!busy) await this.change((manager) => manager.query(`DROP TABLE ${name}`));
     }
   }
 

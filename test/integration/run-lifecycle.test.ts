@@ -426,4 +426,29 @@ describe('a run', () => {
     );
     expect(rows.map(({ run_id }) => run_id).sort()).toEqual([running, recent].sort());
   });
+
+  it('gets no partition while a long transaction reads the log, and does not wait for it', async () => {
+    const sweep = (): Promise<void> => new EventPartitionSweep(api.config, api.app.get(DataSource)).sweep();
+    const newest = async (): Promise<string> => {
+      const { rows } = await pool.query<{ name: string }>(
+        `SELECT max(inhrelid::regclass::text) FILTER (WHERE inhrelid <> 'run_events_default'::regclass) AS name
+         FROM pg_inherits WHERE inhparent = 'run_events'::regclass`,
+      );
+      return rows[0].name;
+    };
+    await sweep();
+    const last = await newest();
+    await pool.query(`DROP TABLE ${last}`);
+    const backup = await pool.connect();
+    try {
+      await backup.query('BEGIN; SELECT FROM run_events LIMIT 0');
+      await sweep();
+      expect(await newest()).not.toBe(last);
+    } finally {
+      await backup.query('ROLLBACK');
+      backup.release();
+    }
+    await sweep();
+    expect(await newest()).toBe(last);
+  });
 });
