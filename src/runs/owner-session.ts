@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { Client } from 'pg';
+import { connectionNameOf } from '../database/process-id';
+import { KEEP_ALIVE } from '../database/silent-connections';
+import { holderOf } from '../../workflows/contracts/queues';
 import { hasEnded, identityOf } from './process-identity';
 
 /**
@@ -50,6 +53,14 @@ const END_SILENT = `
   JOIN pg_stat_activity session ON session.pid = held.pid
   WHERE session.usename = current_user AND session.state = 'idle'
     AND session.state_change < clock_timestamp() - $1 * interval '1 millisecond'`;
+
+/**
+ * Ends the other sessions of a lost owner. If it is frozen or cut off within a transaction, its rows would stay locked, and those that take
+ * its runs over would wait for it.
+ */
+const END_CONNECTIONS = `
+  SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE usename = current_user AND datname = current_database() AND application_name = $1`;
 
 /** Runs that a worker left when it stopped wait where nothing polls: its row stays, and another worker hands them over. */
 const UNREGISTER = `
@@ -200,6 +211,7 @@ export class OwnerSession {
       const known = await session.query(`SELECT FROM run_owners WHERE owner_id = $1`, [ownerId]);
       if (known.length === 0) return;
       this.logger.warn({ task_queue: taskQueue }, 'A worker lost its session: its runs are handed over');
+      await session.query(END_CONNECTIONS, [connectionNameOf(holderOf(taskQueue))]);
       await session.during(this.options.onLost(taskQueue));
       await session.query(`DELETE FROM run_owners WHERE owner_id = $1`, [ownerId]);
     } catch (error) {
@@ -220,7 +232,7 @@ class Session {
   constructor(connectionString: string, unwanted: AbortSignal) {
     this.client = new Client({
       connectionString,
-      keepAlive: true,
+      ...KEEP_ALIVE,
       connectionTimeoutMillis: SILENCE_MS,
       query_timeout: SILENCE_MS,
       application_name: 'gantry-owner',

@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import { AppConfig } from '../config/config';
 import { Notifications } from '../database/notifications';
+import { ProcessId } from '../database/process-id';
 import { isContentError } from '../database/unstorable-text';
-import { GraphRegistry } from '../graphs/graph-registry';
 import { ExecutionBroken, HostLost } from '../graphs/host/graph-process.errors';
 import { EventAppender, EventsRefused } from '../streams/event-appender';
 import { RUN_CANCEL_CHANNEL } from '../streams/run-event';
@@ -38,7 +37,7 @@ export type Begun =
 @Injectable()
 export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   /** Task queue of this process, for questions about the runs that it owns. */
-  readonly taskQueue = runsHeldQueue(randomUUID());
+  readonly taskQueue: string;
   /** Slots for all runs that this worker executes, however they were started. */
   readonly slots: RunSlots;
   private readonly executions = new Map<string, RunExecution>();
@@ -55,12 +54,13 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     private readonly lifecycle: RunLifecycleRepository,
     private readonly graphs: RunGraphs,
     private readonly ender: RunEnder,
-    private readonly registry: GraphRegistry,
     private readonly events: EventAppender,
     private readonly config: AppConfig,
     private readonly notifications: Notifications,
     private readonly metrics: RunMetrics,
+    processId: ProcessId,
   ) {
+    this.taskQueue = runsHeldQueue(processId.value);
     this.slots = new RunSlots(config.worker.runs, RESERVED_SLOTS);
   }
 
@@ -95,7 +95,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   ): Promise<Begun> {
     const known = this.findExecution(runId);
     if (known) return { state: 'held', execution: known };
-    const claim = (): Promise<Claimed> => this.lifecycle.beginRun(runId, this.registry.revision, this.taskQueue);
+    const claim = (): Promise<Claimed> => this.lifecycle.beginRun(runId, this.graphs.revision, this.taskQueue);
     const begun = await this.claimWithSlot(runId, tenantId, claim, onTaken);
     if (begun.state !== 'refused' || tenantId !== undefined) return begun;
     // No slot is free; its tenant may have one of the reserve.
@@ -110,13 +110,13 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
    */
   takeOverRunOf(lost: string, { runId, tenantId }: RunEntity): Promise<Begun> {
     const claim = (): Promise<Claimed> =>
-      this.lifecycle.takeOverRunOf(lost, runId, this.registry.revision, this.taskQueue);
+      this.lifecycle.takeOverRunOf(lost, runId, this.graphs.revision, this.taskQueue);
     return this.claimWithSlot(runId, tenantId, claim);
   }
 
   /** Takes a run over from the process that owned it, and resumes it from its last checkpoint. The caller has a slot for it. */
   async takeOverRun(runId: string): Promise<Taken> {
-    return this.hold(await this.lifecycle.takeOverRun(runId, this.registry.revision, this.taskQueue));
+    return this.hold(await this.lifecycle.takeOverRun(runId, this.graphs.revision, this.taskQueue));
   }
 
   private async claimWithSlot(

@@ -37,6 +37,11 @@ export class RunGraphs {
     private readonly secretValues: SecretValues,
   ) {}
 
+  /** Revision of the graphs' code that this process runs. */
+  get revision(): string {
+    return this.registry.revision;
+  }
+
   /** Resolves to how the graph ended; its events are appended as they come. */
   async runGraph({ run, before }: OwnedRun, { execution, events, handBack }: Attempt): Promise<GraphOutcome> {
     const emitted = before ? await this.log.findEmitted(run.runId) : { updates: {}, facts: [] };

@@ -79,8 +79,8 @@ describe('a request for which the database accepts no connection', () => {
         const pid = await waitFor('the statement that waits for the lock', async () => {
           const { rows } = await direct.query<{ pid: number }>(
             `SELECT pid FROM pg_stat_activity
-             WHERE datname = current_database() AND application_name = $1 AND wait_event_type = 'Lock'`,
-            [POOL],
+             WHERE datname = current_database() AND application_name LIKE $1 AND wait_event_type = 'Lock'`,
+            [`${POOL} %`],
           );
           return rows.length > 0 && rows[0].pid;
         });

@@ -2,8 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Logger } from '@nestjs/common';
 import { Client, Pool } from 'pg';
+import { connectionNameOf } from '../../src/database/process-id';
 import { OwnerSession } from '../../src/runs/owner-session';
 import { identityOf } from '../../src/runs/process-identity';
+import { runsHeldQueue } from '../../workflows/contracts/queues';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { waitFor } from '../support/wait-for';
 
@@ -260,6 +262,22 @@ describe('the sessions of owners of runs', () => {
       handingOver.resolve();
     }
     await waitFor('the other one to be forgotten', async () => !(await isKnown('gone')));
+  });
+
+  it('are lost together with the connections of their owner, whose locks its runs would wait for', async () => {
+    const pooled = new Client({ connectionString: database.url, application_name: connectionNameOf('frozen') });
+    const ended = new Promise((resolve) => pooled.once('end', resolve));
+    pooled.on('error', () => undefined);
+    await pooled.connect();
+    await pooled.query('BEGIN; LOCK TABLE threads');
+    await leave(runsHeldQueue('frozen'));
+    await start('observer', {
+      onLost: async () => {
+        await sql.query('SELECT FROM threads');
+      },
+    });
+    await ended;
+    await waitFor('it to be forgotten', async () => !(await isKnown(runsHeldQueue('frozen'))));
   });
 
   it('leave nothing when their owner stops', async () => {
