@@ -60,6 +60,11 @@ class TenantConnections:
                 "autocommit": True,
                 "row_factory": dict_row,
                 "application_name": "gantry-graphs",
+                # A server that is gone without a word is noticed within half a minute; the kernel alone needs a quarter of an hour.
+                "keepalives_idle": 10,
+                "keepalives_interval": 5,
+                "keepalives_count": 4,
+                "tcp_user_timeout": 30_000,
                 # Tables of LangGraph's library are found by its own statements, which name no schema.
                 "options": f"-c search_path={CHECKPOINT_SCHEMA},public",
             },

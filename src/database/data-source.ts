@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { defaults } from 'pg';
 import { DataSource, DataSourceOptions } from 'typeorm';
+import { KEEP_ALIVE } from './silent-connections';
 import { type StatementTimeouts, TenantPool, type TenantPoolConfig } from './tenant-pool';
 
 /**
- * The single description of the database for processes, migrations and tests.
- * @param requestsUrl URL with the role of requests, if an administrator created it Entities are registered by the feature
- *   modules that own them; the schema comes from migrations alone.
+ * The single description of the database for processes, migrations and tests. Entities are registered by the feature modules that own
+ * them; the schema comes from migrations alone.
+ * @param requestsUrl URL with the role of requests, if an administrator created it
  */
 export function dataSourceOptions(
   url: string,
@@ -22,7 +23,7 @@ export function dataSourceOptions(
     poolSize,
     applicationName: 'gantry',
     connectTimeoutMS: 10_000,
-    extra: { keepAlive: true, requestsUrl, timeouts } satisfies TenantPoolConfig,
+    extra: { ...KEEP_ALIVE, requestsUrl, timeouts } satisfies TenantPoolConfig,
   };
 }
 

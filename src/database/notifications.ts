@@ -1,6 +1,7 @@
 import { Injectable, Logger, OnModuleDestroy } from '@nestjs/common';
 import { Client } from 'pg';
 import { AppConfig } from '../config/config';
+import { KEEP_ALIVE } from './silent-connections';
 
 type Listener = (payload: string) => void;
 
@@ -59,7 +60,7 @@ export class Notifications implements OnModuleDestroy {
   }
 
   private async open(): Promise<void> {
-    const client = new Client({ connectionString: this.config.database.url, keepAlive: true });
+    const client = new Client({ connectionString: this.config.database.url, ...KEEP_ALIVE });
     client.on('error', (error) => this.reconnect(client, error));
     client.on('end', () => this.reconnect(client));
     client.on('notification', ({ channel, payload }) => {

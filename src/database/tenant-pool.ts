@@ -5,6 +5,7 @@ import { EncryptingClient } from './encrypting-client';
 import { readLogin, REQUEST_LOGIN, withLogin } from './logins';
 import { rememberRefusal } from './refused-connections';
 import { currentScope, type RequestScope, type SearchScope } from './request-scope';
+import { cutSilentConnections } from './silent-connections';
 import { ACTOR_SETTING, TENANT_SETTING } from './tenant-isolation';
 
 type Release = (error?: Error | boolean) => void;
@@ -77,8 +78,10 @@ export class TenantPool extends EventEmitter {
   }
 
   private create(login: PoolConfig): Pool {
-    const pool = new Pool({ ...this.options, ...login, Client: EncryptingClient });
+    const options = { ...this.options, ...login };
+    const pool = new Pool({ ...options, Client: EncryptingClient });
     pool.on('error', (error, client) => this.emit('error', error, client));
+    cutSilentConnections(pool, options);
     return pool;
   }
 

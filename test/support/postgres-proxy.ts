@@ -9,6 +9,7 @@ export class PostgresProxy {
   private readonly sockets = new Set<Socket>();
   /** First message of each client that is connected; it contains the name of the application. */
   private readonly startups = new Map<Socket, string>();
+  private readonly servers = new Map<Socket, Socket>();
   private cutOff: string | undefined;
   private heldUp: string | undefined;
   /** Number of connections that were refused. */
@@ -46,6 +47,15 @@ export class PostgresProxy {
     for (const [client, startup] of this.startups) if (startup.includes(application)) client.resetAndDestroy();
   }
 
+  /** Forwards nothing more on the connections of an application, as a router does that has forgotten them; others are accepted. */
+  silence(application: string): void {
+    for (const [client, startup] of this.startups) {
+      if (!startup.includes(application)) continue;
+      this.servers.get(client)?.unpipe().pause();
+      client.unpipe().pause();
+    }
+  }
+
   /** Accepts connections again. */
   repair(): void {
     this.cutOff = undefined;
@@ -74,10 +84,12 @@ export class PostgresProxy {
     if (this.heldUp !== undefined && startup.includes(this.heldUp)) return;
     this.startups.set(client, startup);
     const postgres = this.keep(connect(Number(this.target.port), this.target.hostname));
+    this.servers.set(client, postgres);
     postgres.write(message);
     client.pipe(postgres).pipe(client);
     client.once('close', () => {
       this.startups.delete(client);
+      this.servers.delete(client);
       postgres.destroy();
     });
     postgres.once('close', () => client.destroy());

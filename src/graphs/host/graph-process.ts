@@ -13,6 +13,7 @@ import { connectStoreDirectly } from '../../patches/langgraph-checkpoint/direct-
 import { type EncryptionContext, inEncryptionContext, useCipher } from '../../database/at-rest';
 import { fastByteaArrays } from '../../database/bytea-arrays';
 import { EncryptingClient } from '../../database/encrypting-client';
+import { cutSilentConnections, KEEP_ALIVE } from '../../database/silent-connections';
 import { ItemStore } from '../../item-store/item-store';
 import { StoreRepository } from '../../item-store/store.repository';
 import { CheckpointSerializer } from './checkpoint-serializer';
@@ -227,14 +228,14 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
   const requests = new ParentRequests(send);
   useCipher(data.isEncrypted === true ? new ParentCipher(requests) : undefined);
   if (data.apiUrl !== undefined) registerSdkClient(data.apiUrl, (input, init) => fetch(input, init));
+  const login = { connectionString: data.databaseUrl, application_name: 'gantry-graphs', ...KEEP_ALIVE };
   const connections = new Pool({
-    connectionString: data.databaseUrl,
+    ...login,
     max: data.databasePool,
-    application_name: 'gantry-graphs',
-    keepAlive: true,
     Client: EncryptingClient,
     types: fastByteaArrays,
   });
+  cutSilentConnections(connections, login);
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   connections.on('error', () => undefined);
   patchSources([nativeIds, untracedRuns]);

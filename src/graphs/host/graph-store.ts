@@ -1,5 +1,6 @@
 import { Pool } from 'pg';
 import { EncryptingClient } from '../../database/encrypting-client';
+import { cutSilentConnections, KEEP_ALIVE } from '../../database/silent-connections';
 import type { TenantId } from '../../database/tenant-id';
 import type { TenantTokens } from '../../database/tenant-token';
 import { type Embed, ItemStore } from '../../item-store/item-store';
@@ -31,13 +32,9 @@ export function graphStore({ data, tokens, embed }: GraphStoreOptions): (tenantI
 }
 
 function connect(connectionString: string): Pool {
-  const pool = new Pool({
-    connectionString,
-    max: CONNECTIONS,
-    application_name: 'gantry-graph-store',
-    keepAlive: true,
-    Client: EncryptingClient,
-  });
+  const login = { connectionString, application_name: 'gantry-graph-store', ...KEEP_ALIVE };
+  const pool = new Pool({ ...login, max: CONNECTIONS, Client: EncryptingClient });
+  cutSilentConnections(pool, login);
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => undefined);
   return pool;
