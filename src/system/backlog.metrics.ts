@@ -1,11 +1,14 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Metrics } from '../metrics/metrics';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
+import { atMost, LATE } from '../time/at-most';
 import { type Backlog, BacklogRepository } from './backlog.repository';
 
 /** However many scrape however often, the database and Temporal are asked this often at most. */
 const FRESH_MS = 5_000;
 const TEMPORAL_TIMEOUT_MS = 2_000;
+/** Time that a scrape waits for the database. */
+const ANSWER_TIMEOUT_MS = 3_000;
 
 export interface Observed {
   backlog: Backlog;
@@ -15,12 +18,12 @@ export interface Observed {
 
 /**
  * The state of the whole deployment, as gauges. Every api replica shows the same figures: take the maximum over replicas,
- * not the sum. While the database doesn't answer the gauges are absent, and `gantry_backlog_up` is 0.
+ * not the sum. While the database doesn't answer within three seconds the gauges are absent, and `gantry_backlog_up` is 0.
  */
 @Injectable()
 export class BacklogMetrics {
   private readonly logger = new Logger(BacklogMetrics.name);
-  private observed: { at: number; value: Promise<Observed | undefined> } | undefined;
+  private latest: { beganAt: number; isOpen: boolean; value: Promise<Observed | undefined> } | undefined;
   private readonly gauges: ReturnType<typeof declareGauges>;
 
   constructor(
@@ -31,12 +34,20 @@ export class BacklogMetrics {
     this.gauges = declareGauges(metrics, () => this.collect());
   }
 
-  /** The latest observation, at most five seconds old; undefined while the database doesn't answer. */
-  observe(): Promise<Observed | undefined> {
-    if (!this.observed || Date.now() - this.observed.at > FRESH_MS) {
-      this.observed = { at: Date.now(), value: this.read() };
-    }
-    return this.observed.value;
+  /** The latest observation, at most five seconds old; undefined while the database doesn't answer within three seconds. */
+  async observe(): Promise<Observed | undefined> {
+    const observed = await atMost(ANSWER_TIMEOUT_MS, this.readIfStale());
+    return observed === LATE ? undefined : observed;
+  }
+
+  /** A read that is still open is the latest, however old: each further one would occupy another connection of the pool. */
+  private readIfStale(): Promise<Observed | undefined> {
+    const { latest } = this;
+    if (latest && (latest.isOpen || performance.now() - latest.beganAt <= FRESH_MS)) return latest.value;
+    const begun = { beganAt: performance.now(), isOpen: true, value: this.read() };
+    void begun.value.then(() => (begun.isOpen = false));
+    this.latest = begun;
+    return begun.value;
   }
 
   private async read(): Promise<Observed | undefined> {
