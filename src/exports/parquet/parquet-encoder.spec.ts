@@ -1,5 +1,6 @@
+import { existsSync, mkdirSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { type CostType, exportColumns, readColumns } from './export-columns';
@@ -231,5 +232,16 @@ describe('the Parquet encoder', () => {
     await expect(failed).rejects.toThrow('connection lost');
     expect((await readdir(join(path, '..'))).filter((name) => name.startsWith('part_'))).toEqual([]);
     await own.onModuleDestroy();
+  });
+
+  it('removes what a killed process with the same id left, and nothing of this one', async () => {
+    const left = join(tmpdir(), `gantry-export-${hostname().replaceAll('-', '')}-${process.pid}-killed`);
+    mkdirSync(left);
+    const kept = await spool(encoder, text([row(1)]));
+    const other = new ParquetEncoder();
+    await spool(other, text([row(1)]));
+    await other.onModuleDestroy();
+    expect([existsSync(left), existsSync(kept)]).toEqual([false, true]);
+    await encoder.discard(kept);
   });
 });

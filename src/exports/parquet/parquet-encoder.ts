@@ -1,4 +1,5 @@
 import './duckdb-allocator';
+import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +25,8 @@ const COPIES = 5;
 
 /** The name contains the host, since containers may share the directory but not the process ids. */
 const DIRECTORY = `gantry-export-${hostname().replaceAll('-', '')}-`;
+/** Begins the names of this process's directories. In a container the process before this one had the same id. */
+const OWN_DIRECTORY = `${DIRECTORY}${process.pid}-${randomBytes(4).toString('hex')}-`;
 
 const TYPES: Record<ColumnType, string> = {
   text: 'VARCHAR',
@@ -185,7 +188,7 @@ export class ParquetEncoder implements OnModuleDestroy {
 
   protected async create(): Promise<OpenEncoder> {
     await removeLeftovers();
-    const directory = await mkdtemp(join(tmpdir(), `${DIRECTORY}${process.pid}-`));
+    const directory = await mkdtemp(join(tmpdir(), OWN_DIRECTORY));
     const instance = await DuckDBInstance.create(':memory:', {
       threads: '1',
       memory_limit: `${MEMORY_LIMIT_MB}MB`,
@@ -226,13 +229,17 @@ class Spool {
   }
 }
 
-/** A killed worker leaves its directory; the name contains its process id. Another user's can't be removed. */
+/** Removes the directories that killed workers have left. Another user's can't be removed. */
 async function removeLeftovers(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
-    const pid = name.startsWith(DIRECTORY) ? Number(name.slice(DIRECTORY.length).split('-')[0]) : NaN;
-    if (!Number.isInteger(pid) || isAlive(pid)) continue;
+    if (!name.startsWith(DIRECTORY) || isInUse(name)) continue;
     await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
   }
+}
+
+function isInUse(directory: string): boolean {
+  const pid = Number(directory.slice(DIRECTORY.length).split('-')[0]);
+  return pid === process.pid ? directory.startsWith(OWN_DIRECTORY) : !Number.isInteger(pid) || isAlive(pid);
 }
 
 function isAlive(pid: number): boolean {
