@@ -216,8 +216,9 @@ export class WorkerProcess {
       if (this.owner) await this.runs.handover.recoverHandedBack();
     } finally {
       await this.sweeper.stop();
-      await this.connection.close();
     }
+    // After a failure it ends with the process: the other workers still use it, and it refuses to be closed.
+    await this.connection.close();
   }
 
   /**
