@@ -60,6 +60,8 @@ class LogFile {
 
   /** @param {string} line */
   write(line) {
+    // An error destroys the stream; its cause, such as a full disk, may be gone by now.
+    if (this.stream.destroyed && !this.stream.writableEnded) this.open(this.bytes);
     this.stream.write(`${line}\n`);
     this.bytes += line.length + 1;
     if (this.bytes > LOG_ROTATE_BYTES) this.rotate();

@@ -22,7 +22,7 @@ describe('the supervisor of parts', () => {
   async function run(script: string): Promise<string> {
     const file = (name: string): string => JSON.stringify(`${SERVICES}/${name}.mjs`);
     const text = `
-      import { existsSync, mkdirSync, rmSync } from 'node:fs';
+      import { existsSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
       import { setTimeout as sleep } from 'node:timers/promises';
       import { writeJsonAtomically } from ${file('json-file')};
       import { RunningPart, runCommand } from ${file('process')};
@@ -96,6 +96,20 @@ describe('the supervisor of parts', () => {
       rmSync(logs + '/worker.log');
       await running.exited;`);
     expect(readFileSync(join(home, 'logs', 'worker.log'), 'utf8')).toMatch(/^y+\n.*\nthe end\n$/s);
+  });
+
+  it('continues with the log of a part once it can be written again', async () => {
+    // A folder in its place stands for a full disk.
+    await run(`
+      mkdirSync(logs + '/worker.log', { recursive: true });
+      let lines = 0;
+      const program = "setInterval(() => console.log('line'), 20)";
+      const running = new RunningPart(part(program), { logs, onLine: () => (lines += 1) });
+      while (lines < 5) await sleep(20);
+      rmdirSync(logs + '/worker.log');
+      for (let waits = 0; waits < 250 && !existsSync(logs + '/worker.log'); waits += 1) await sleep(20);
+      await running.stop();`);
+    expect(readFileSync(join(home, 'logs', 'worker.log'), 'utf8')).toMatch(/^(line\n)+$/);
   });
 
   it('takes long output without a line break in pieces', async () => {
