@@ -5,12 +5,14 @@ import { returnUnusedMemory } from './config/unused-memory';
 import { loadConfig } from './config/config';
 import { enterProjectFolder } from './config/project-folder';
 import { forgetSecretSettings } from './config/secret-settings';
+import { listenForStop } from './config/stop-request';
 import { stopGracefully } from './http/graceful-stop';
 import { createHttpApp } from './server/http-app';
 import { createLogger } from './http/logging';
 import { startTelemetry } from './telemetry/start-telemetry';
 
 async function main(): Promise<void> {
+  const onStopRequest = listenForStop();
   const config = loadConfig();
   forgetSecretSettings();
   enterProjectFolder(config);
@@ -18,7 +20,7 @@ async function main(): Promise<void> {
   const tracing = startTelemetry(config, 'api');
   const app = await createHttpApp(AppModule.forRoot(config), config, logger);
   let stopping: Promise<void> | undefined;
-  const stop = (): void => {
+  onStopRequest(() => {
     stopping ??= stopGracefully(app, config, logger)
       .then(() => tracing?.close())
       .then(
@@ -28,9 +30,7 @@ async function main(): Promise<void> {
           process.exit(1);
         },
       );
-  };
-  // A supervisor's death must not leave an unsupervised api.
-  for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.once(signal, stop);
+  });
   await app.listen(config.http.port, config.http.host);
   logger.info({ url: await app.getUrl() }, 'API is listening');
   process.send?.({ type: 'ready' });

@@ -7,6 +7,7 @@ import { loadConfig } from '../src/config/config';
 import { ConfigError } from '../src/config/config-error';
 import { enterProjectFolder } from '../src/config/project-folder';
 import { forgetSecretSettings } from '../src/config/secret-settings';
+import { listenForStop } from '../src/config/stop-request';
 import { createLogger, NestLogger } from '../src/http/logging';
 import { Metrics } from '../src/metrics/metrics';
 import { startTelemetry } from '../src/telemetry/start-telemetry';
@@ -15,6 +16,7 @@ import { WorkerModule } from './worker.module';
 import { WorkerProcess } from './worker-process';
 
 async function main(): Promise<void> {
+  const onStopRequest = listenForStop();
   const config = loadConfig();
   forgetSecretSettings();
   enterProjectFolder(config);
@@ -37,8 +39,7 @@ async function main(): Promise<void> {
   const worker = await WorkerProcess.create(app, config);
   const status = new StatusServer(config, app.get(Metrics), () => worker.isReady);
   await status.listen();
-  const stop = (): void => worker.shutdown();
-  for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.once(signal, stop);
+  onStopRequest(() => worker.shutdown());
   process.send?.({ type: 'ready' });
   keepCompiledCode();
   returnUnusedMemory();
