@@ -28,8 +28,8 @@ export class AuditChainSweep implements Sweep {
   private readonly key: Buffer;
   /** Id of the newest record that has a link. */
   private newest = 0n;
-  private lookedAtAll = 0;
-  private headLoggedAt = 0;
+  private nextLookAtAll = 0;
+  private nextHeadLog = 0;
 
   constructor(
     private readonly chain: AuditChainRepository,
@@ -39,7 +39,7 @@ export class AuditChainSweep implements Sweep {
   }
 
   async sweep(): Promise<void> {
-    const looksAtAll = Date.now() - this.lookedAtAll >= LOOK_AT_ALL_MS;
+    const looksAtAll = performance.now() >= this.nextLookAtAll;
     const from = looksAtAll ? 0n : this.newest - OVERLAP;
     for (let batch = 0; batch < MAX_BATCHES; batch += 1) {
       const records = await this.chain.unsealed(String(from), BATCH);
@@ -67,7 +67,7 @@ export class AuditChainSweep implements Sweep {
   }
 
   private async allAreSealed(): Promise<void> {
-    this.lookedAtAll = Date.now();
+    this.nextLookAtAll = performance.now() + LOOK_AT_ALL_MS;
     const head = await this.chain.head();
     if (head) this.noteSealed(head);
   }
@@ -78,8 +78,8 @@ export class AuditChainSweep implements Sweep {
   }
 
   private logHead({ position, hash }: Link): void {
-    if (Date.now() - this.headLoggedAt < LOG_HEAD_MS) return;
-    this.headLoggedAt = Date.now();
+    if (performance.now() < this.nextHeadLog) return;
+    this.nextHeadLog = performance.now() + LOG_HEAD_MS;
     this.logger.log({ head: `${position}:${hash.toString('hex')}` }, 'The audit log is sealed up to this head');
   }
 }

@@ -14,7 +14,7 @@ const MAX_BATCHES = 10;
 @Sweeps(120)
 export class AuditRetentionSweep implements Sweep {
   readonly name = 'audit-retention';
-  private checkedAt = 0;
+  private nextAt = 0;
 
   constructor(
     private readonly audit: AuditRepository,
@@ -22,11 +22,11 @@ export class AuditRetentionSweep implements Sweep {
   ) {}
 
   async sweep(): Promise<void> {
-    if (Date.now() - this.checkedAt < CHECK_MS) return;
+    if (performance.now() < this.nextAt) return;
     const before = new Date(Date.now() - this.config.audit.retentionMs);
     for (let batch = 0; batch < MAX_BATCHES; batch += 1) {
       if ((await this.audit.deleteBefore(before, BATCH)) < BATCH) {
-        this.checkedAt = Date.now();
+        this.nextAt = performance.now() + CHECK_MS;
         return;
       }
     }

@@ -33,7 +33,7 @@ const FIRES_BATCH = 1_000;
 export class CronSweep implements Sweep {
   readonly name = 'crons';
   private readonly logger = new Logger(CronSweep.name);
-  private lookedAt = 0;
+  private nextLook = 0;
 
   constructor(
     private readonly config: AppConfig,
@@ -53,8 +53,8 @@ export class CronSweep implements Sweep {
     await this.fires.deleteOlderThan(this.config.crons.historyMs, FIRES_BATCH);
     await this.each(await this.crons.findUnsynced(FORGOTTEN_MS, BATCH), (cron) => this.schedules.sync(cron));
     await this.each(await this.crons.findOverdue(OVERDUE_MS, BATCH), (cron) => this.catchUp(cron));
-    if (Date.now() - this.lookedAt < LOOK_MS) return;
-    this.lookedAt = Date.now();
+    if (performance.now() < this.nextLook) return;
+    this.nextLook = performance.now() + LOOK_MS;
     await this.compare(await this.crons.sightings(SETTLED_MS));
   }
 

@@ -24,10 +24,10 @@ export class StoreExpirySweep implements Sweep {
   }
 
   async sweep(): Promise<void> {
-    if (Date.now() < this.nextAt) return;
+    if (performance.now() < this.nextAt) return;
     for (let batch = 0; batch < MAX_BATCHES; batch += 1) {
       if ((await this.items.deleteExpired(BATCH)) < BATCH) {
-        this.nextAt = Date.now() + this.intervalMs;
+        this.nextAt = performance.now() + this.intervalMs;
         return;
       }
     }

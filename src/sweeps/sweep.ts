@@ -2,7 +2,8 @@ import { DiscoveryService } from '@nestjs/core';
 
 /**
  * Finds rows whose intent has no running workflow (a process died between the commit and the start) and starts it. Must be
- * cheap when there is nothing to do, and harmless when repeated.
+ * cheap when there is nothing to do, and harmless when repeated. One that pauses measures by `performance.now()`: with a clock
+ * that is set back it would pause for as long again.
  */
 export interface Sweep {
   readonly name: string;

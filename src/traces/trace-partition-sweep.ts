@@ -20,7 +20,7 @@ const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10
 @Sweeps(70)
 export class TracePartitionSweep implements Sweep {
   readonly name = 'trace partitions';
-  private next = 0;
+  private nextAt = 0;
 
   constructor(
     private readonly config: AppConfig,
@@ -28,13 +28,13 @@ export class TracePartitionSweep implements Sweep {
   ) {}
 
   async sweep(): Promise<void> {
+    if (performance.now() < this.nextAt) return;
     const now = Date.now();
-    if (now < this.next) return;
     await this.partitions.ensure(Array.from({ length: DAYS_AHEAD + 1 }, (_, ahead) => dayOf(now + ahead * DAY_MS)));
     const { retentionDays: kept } = this.config.traces;
     if (kept !== undefined) await this.partitions.dropBefore(dayOf(now - kept * DAY_MS));
     await this.partitions.forgetHeld(new Date(now - HELD_DAYS * DAY_MS));
     await this.partitions.forgetLinks();
-    this.next = now + INTERVAL_MS;
+    this.nextAt = performance.now() + INTERVAL_MS;
   }
 }

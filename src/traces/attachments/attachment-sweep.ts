@@ -22,13 +22,13 @@ export class AttachmentSweep implements Sweep {
   ) {}
 
   async sweep(): Promise<void> {
-    const now = Date.now();
+    const now = performance.now();
     if (!this.store.isConfigured || now < this.next) return;
     this.next = now + PAUSE_MS;
     const until = now + ROUND_MS;
-    while (Date.now() < until && (await this.discard()) === MAX_DELETED);
+    while (performance.now() < until && (await this.discard()) === MAX_DELETED);
     let moved = 0;
-    while (Date.now() < until && (await this.moveOne())) moved += 1;
+    while (performance.now() < until && (await this.moveOne())) moved += 1;
     if (moved > 0) this.logger.log({ moved }, 'Moved attachments from Postgres to the object store');
     this.next = 0;
   }
