@@ -150,6 +150,12 @@ describe('loadConfig', () => {
 
   it.each([
     ['DATABASE_URL', 'mysql://localhost/x'],
+    ['DATABASE_URL', 'postgres://u:p#w@localhost:5432/x'],
+    ['DATABASE_URL', 'postgres://u:12#w@localhost:5432/x'],
+    ['DATABASE_URL', 'postgres://u:p/w@localhost:5432/x'],
+    ['DATABASE_URL', 'postgres://u:12/w@localhost:5432/x'],
+    ['GANTRY_REQUESTS_DATABASE_URL', 'postgres://u:p?w@localhost:5432/x'],
+    ['GANTRY_GRAPHS_DATABASE_URL', 'postgres://u:p@localhost:99999/x'],
     ['GANTRY_SECRET_KEY', 'c2hvcnQ='],
     ['GANTRY_PORT', '65536'],
     ['GANTRY_PORT', 'http'],
@@ -160,6 +166,23 @@ describe('loadConfig', () => {
     ['GANTRY_RUN_TIMEOUT_SECONDS', '0'],
     ['GANTRY_HEARTBEAT_TIMEOUT_SECONDS', '1'],
     ['GANTRY_BODY_LIMIT_BYTES', '1.5'],
+    ['GANTRY_DRAIN_DELAY_SECONDS', '2147484'],
+    ['GANTRY_DRAIN_TIMEOUT_SECONDS', '2147484'],
+    ['GANTRY_REQUEST_TIMEOUT_SECONDS', '2147484'],
+    ['GANTRY_HAND_BACK_AFTER_SECONDS', '2592000'],
+    ['GANTRY_SHUTDOWN_GRACE_SECONDS', '2147484'],
+    ['GANTRY_SWEEP_INTERVAL_SECONDS', '2147484'],
+    ['GANTRY_HEARTBEAT_TIMEOUT_SECONDS', '2147484'],
+    ['GANTRY_RUN_TIMEOUT_SECONDS', '99999999999'],
+    ['GANTRY_EXPORT_TIMEOUT_SECONDS', '99999999999'],
+    ['GANTRY_EVENT_RETENTION_HOURS', '876000'],
+    ['GANTRY_CRON_HISTORY_DAYS', '36501'],
+    ['GANTRY_TRACE_RETENTION_DAYS', '999999999'],
+    ['GANTRY_AUDIT_RETENTION_DAYS', '36501'],
+    ['GANTRY_WEBHOOK_RETENTION_HOURS', '876001'],
+    ['GANTRY_TEMPORAL_METRICS', '127.0.0.1:99999'],
+    ['GANTRY_TEMPORAL_METRICS', 'localhost:9464'],
+    ['GANTRY_TEMPORAL_METRICS', '9464'],
     ['GANTRY_ALLOWED_ORIGINS', 'https://a.example,https://b.example/'],
     ['GANTRY_ALLOWED_ORIGINS', 'chat.example'],
     ['GANTRY_ALLOWED_ORIGINS', '*'],
@@ -169,6 +192,26 @@ describe('loadConfig', () => {
     const problems = problemsOf({ ...needed, [name]: value });
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(new RegExp(`^${name}: `));
+  });
+
+  it.each([
+    ['DATABASE_URL', 'postgres://u:p%23w@localhost:5432/x?sslmode=require'],
+    ['DATABASE_URL', 'postgresql:///x?host=/var/run/postgresql'],
+    ['GANTRY_TEMPORAL_METRICS', '0.0.0.0:9464'],
+    ['GANTRY_TEMPORAL_METRICS', '[::1]:9464'],
+    ['GANTRY_AUDIT_RETENTION_DAYS', '36500'],
+    ['GANTRY_EVENT_RETENTION_HOURS', '438000'],
+  ])('accepts %s=%s', (name, value) => {
+    expect(problemsOf({ ...needed, [name]: value })).toEqual([]);
+  });
+
+  it('names the upper limit of a duration', () => {
+    expect(problemsOf({ ...needed, GANTRY_TRACE_RETENTION_DAYS: '99999' })).toEqual([
+      'GANTRY_TRACE_RETENTION_DAYS: must be at most 36500 (100 years)',
+    ]);
+    expect(problemsOf({ ...needed, GANTRY_HAND_BACK_AFTER_SECONDS: '9999999' })).toEqual([
+      'GANTRY_HAND_BACK_AFTER_SECONDS: must be at most 1000000 (11 days)',
+    ]);
   });
 
   it('lists every wrong value at once, and repeats none that may be secret', () => {
@@ -197,6 +240,11 @@ describe('loadConfig', () => {
     expect(problemsOf({ ...needed, TEMPORAL_TLS_CERT_PATH: '/cert.pem' })).toEqual([
       expect.stringContaining('TEMPORAL_TLS_KEY_PATH'),
     ]);
+    for (const name of ['GANTRY_S3_ACCESS_KEY_ID', 'GANTRY_S3_SECRET_ACCESS_KEY']) {
+      expect(problemsOf({ ...needed, [name]: 'half' })).toEqual([
+        'GANTRY_S3_ACCESS_KEY_ID and GANTRY_S3_SECRET_ACCESS_KEY go together',
+      ]);
+    }
   });
 
   it('reads the kinds of work that a worker does, and defaults to all of them', () => {

@@ -12,7 +12,7 @@ import { type CronSettings, cronSettings, type RunSettings, runSettings } from '
 import { type AuditSettings, auditSettings, type SecretSettings, secretSettings } from './settings/security';
 import { type TelemetrySettings, telemetrySettings } from './settings/telemetry';
 import { temporalProblems, type TemporalSettings, temporalSettings, temporalUiUrl } from './settings/temporal';
-import { type TraceSettings, traceSettings } from './settings/traces';
+import { traceProblems, type TraceSettings, traceSettings } from './settings/traces';
 import { type WebhookProcessSettings, webhookSettings } from './settings/webhooks';
 import { type WorkerSettings, workerSettings } from './settings/worker';
 import { isLoopback } from './variables';
@@ -106,6 +106,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): AppConfig {
     ...databaseProblems(parsed.data),
     ...graphProblems(parsed.data),
     ...temporalProblems(parsed.data),
+    ...traceProblems(parsed.data),
   ];
   if (problems.length > 0) throw new ConfigError(problems);
   return new AppConfig(parsed.data, { ...env }, project);

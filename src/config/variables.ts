@@ -1,6 +1,7 @@
-import { isIP } from 'node:net';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { isPostgresUrl, POSTGRES_URL_RULE } from './postgres-url';
 
 /** The values of a section's variables once they are read. */
 export type Values<Variables extends z.ZodRawShape> = z.output<z.ZodObject<Variables>>;
@@ -18,6 +19,16 @@ export const flag = z
 export const port = z.coerce.number().int().min(0).max(65_535);
 export const positiveInt = z.coerce.number().int().positive();
 export const seconds = z.coerce.number().positive();
+
+/** Longest time that a process waits for, in seconds: Node's timers end at 2^31 ms, and two of them may be added up. */
+const MAX_WAIT_SECONDS = 1_000_000;
+/** Upper limit of a setting that becomes a timer, in seconds. */
+export const waitLimit = [MAX_WAIT_SECONDS, `must be at most ${MAX_WAIT_SECONDS} (11 days)`] as const;
+
+const MAX_YEARS = 100;
+/** Upper limit of a time limit or a retention, by its unit. Dates and durations much further away can't be computed with. */
+export const yearsLimit = (perYear: number, years = MAX_YEARS) =>
+  [years * perYear, `must be at most ${years * perYear} (${years} years)`] as const;
 /** A file of the operator's, as seen from where the process was started: it works in the project's folder later. */
 export const file = z
   .string()
@@ -57,6 +68,12 @@ export const addressRanges = list.refine((proxies) => proxies.every(isAddressRan
   message: 'must be addresses or networks such as 10.0.0.0/8, or loopback, separated by commas',
 });
 
+/** Whether a text is an IP address with a port; that of IPv6 is in brackets. */
+export function isSocketAddress(text: string): boolean {
+  const [, ipv4 = '', ipv6 = '', ownPort] = /^(?:([^[\]:]+)|\[(.+)\]):(\d{1,5})$/.exec(text) ?? [];
+  return (isIPv4(ipv4) || isIPv6(ipv6)) && Number(ownPort) <= 65_535;
+}
+
 /** A 32-byte key written as base64: AES-256 takes exactly that much. */
 export const masterKey = z.string().refine((value) => Buffer.from(value, 'base64').length === 32, {
   message: 'must be 32 random bytes in base64 (for example: openssl rand -base64 32)',
@@ -78,7 +95,7 @@ export const accessKey = z.string().min(16, 'must have 16 characters or more');
 
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 
-export const postgresUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL');
+export const postgresUrl = z.string().refine(isPostgresUrl, POSTGRES_URL_RULE);
 
 const LOOPBACK_HOSTS = new Set(['127.0.0.1', '::1', 'localhost']);
 

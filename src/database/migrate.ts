@@ -1,4 +1,6 @@
 import { Client } from 'pg';
+import { isPostgresUrl, POSTGRES_URL_RULE } from '../config/postgres-url';
+import { GRAPH_LOGIN, REQUEST_LOGIN } from './logins';
 import { isUpToDate, lockMigrations } from './schema-version';
 import { isolateTenants } from './tenant-isolation';
 
@@ -9,9 +11,13 @@ import { isolateTenants } from './tenant-isolation';
 async function main(): Promise<void> {
   const connectionString = process.env.DATABASE_URL;
   if (!connectionString) throw new Error('DATABASE_URL is missing: a postgres:// URL of the database to migrate');
+  for (const name of ['DATABASE_URL', REQUEST_LOGIN.setting, GRAPH_LOGIN.setting]) {
+    const url = process.env[name];
+    if (url && !isPostgresUrl(url)) throw new Error(`${name}: ${POSTGRES_URL_RULE}`);
+  }
   const logins = {
-    requestsUrl: process.env.GANTRY_REQUESTS_DATABASE_URL,
-    graphsUrl: process.env.GANTRY_GRAPHS_DATABASE_URL,
+    requestsUrl: process.env[REQUEST_LOGIN.setting],
+    graphsUrl: process.env[GRAPH_LOGIN.setting],
   };
   const client = new Client({ connectionString });
   // An error of the connection also rejects the statement in flight.

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { httpUrl, list, positiveInt, type Values } from '../variables';
+import { httpUrl, list, positiveInt, type Values, yearsLimit } from '../variables';
 
 export const exportVariables = {
   GANTRY_EXPORT_CONCURRENCY: positiveInt.default(3).describe('exports of a tenant that run at once; others wait'),
@@ -13,6 +13,7 @@ export const exportVariables = {
     .default(32 * 1024 * 1024)
     .meta({ description: 'bytes of text after which a Parquet file ends', shownDefault: '32 MiB' }),
   GANTRY_EXPORT_TIMEOUT_SECONDS: positiveInt
+    .max(...yearsLimit(31_536_000))
     .default(86_400)
     .describe('time limit of an export, from its turn on; after it the export is `TimedOut`'),
   GANTRY_EXPORT_LATE_PASS_HOURS: z.coerce

@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { addressRanges, flag, httpUrl, isLoopback, list, origin, port, positiveInt, type Values } from '../variables';
+import {
+  addressRanges,
+  flag,
+  httpUrl,
+  isLoopback,
+  list,
+  origin,
+  port,
+  positiveInt,
+  type Values,
+  waitLimit,
+} from '../variables';
 
 export const httpVariables = {
   GANTRY_HOST: z
@@ -27,6 +38,7 @@ export const httpVariables = {
     shownDefault: '10 MiB',
   }),
   GANTRY_REQUEST_TIMEOUT_SECONDS: positiveInt
+    .max(...waitLimit)
     .default(300)
     .describe('time to receive a request with its body; after it the answer is 408'),
   GANTRY_STREAMS_PER_KEY: positiveInt
@@ -53,9 +65,15 @@ export const httpVariables = {
   GANTRY_DRAIN_DELAY_SECONDS: z.coerce
     .number()
     .min(0)
+    .max(...waitLimit)
     .default(0)
     .describe('how long an api that was asked to stop still serves requests, while `/ready` answers 503'),
-  GANTRY_DRAIN_TIMEOUT_SECONDS: z.coerce.number().min(0).default(5).describe('time for requests in flight after that'),
+  GANTRY_DRAIN_TIMEOUT_SECONDS: z.coerce
+    .number()
+    .min(0)
+    .max(...waitLimit)
+    .default(5)
+    .describe('time for requests in flight after that'),
   GANTRY_TEST: flag
     .default(false)
     .describe('`POST /internal/truncate` is there ([a server for tests](#a-server-for-tests))'),

@@ -1,7 +1,11 @@
-import { positiveInt, type Values } from '../variables';
+import { positiveInt, type Values, yearsLimit } from '../variables';
+
+/** Run ids begin with the milliseconds since 1970, which the oldest event that is kept must not precede. */
+const MAX_EVENT_YEARS = 50;
 
 export const runVariables = {
   GANTRY_RUN_TIMEOUT_SECONDS: positiveInt
+    .max(...yearsLimit(31_536_000))
     .default(86_400)
     .describe('time limit of a run, including the wait for a worker; after it the run ends as `timeout`'),
   GANTRY_RUN_LOST_ATTEMPTS: positiveInt
@@ -15,8 +19,14 @@ export const runVariables = {
   GANTRY_RUN_BATCH_LIMIT: positiveInt
     .default(1_000)
     .describe('maximum of runs in one `POST /runs/batch`; more get a 422'),
-  GANTRY_EVENT_RETENTION_HOURS: positiveInt.default(72).describe('how long the events of a run can be replayed'),
-  GANTRY_CRON_HISTORY_DAYS: positiveInt.default(30).describe("how long the results of a cron's ticks are kept"),
+  GANTRY_EVENT_RETENTION_HOURS: positiveInt
+    .max(...yearsLimit(8_760, MAX_EVENT_YEARS))
+    .default(72)
+    .describe('how long the events of a run can be replayed'),
+  GANTRY_CRON_HISTORY_DAYS: positiveInt
+    .max(...yearsLimit(365))
+    .default(30)
+    .describe("how long the results of a cron's ticks are kept"),
 };
 
 export interface RunSettings {

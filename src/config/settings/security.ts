@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { list, masterKey, positiveInt, type Values } from '../variables';
+import { list, masterKey, positiveInt, type Values, yearsLimit } from '../variables';
 
 export const securityVariables = {
   GANTRY_SECRET_KEY: masterKey.describe(
@@ -12,7 +12,10 @@ export const securityVariables = {
     .enum(['hashed', 'full', 'off'])
     .default('hashed')
     .describe('addresses of callers in the audit log: hashed, full, off'),
-  GANTRY_AUDIT_RETENTION_DAYS: positiveInt.default(365).describe('days that the audit log is kept'),
+  GANTRY_AUDIT_RETENTION_DAYS: positiveInt
+    .max(...yearsLimit(365))
+    .default(365)
+    .describe('days that the audit log is kept'),
 };
 
 /** The deployment's secrets. */

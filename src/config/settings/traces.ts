@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, httpUrl, positiveInt, type Values } from '../variables';
+import { flag, httpUrl, positiveInt, type Values, yearsLimit } from '../variables';
 
 export const traceVariables = {
   GANTRY_TRACING: flag.optional().meta({
@@ -15,7 +15,10 @@ export const traceVariables = {
     description: 'largest trace upload, compressed or decompressed ([limits](auth.md#limits-of-a-request))',
     shownDefault: '100 MiB',
   }),
-  GANTRY_TRACE_RETENTION_DAYS: positiveInt.optional().describe('days that traces are kept; absent: for ever'),
+  GANTRY_TRACE_RETENTION_DAYS: positiveInt
+    .max(...yearsLimit(365))
+    .optional()
+    .describe('days that traces are kept; absent: for ever'),
   GANTRY_S3_BUCKET: z.string().min(1).optional().meta({
     description:
       'bucket for attachments of traces, below `attachments/`; absent: they stay in Postgres ([traces](traces.md))',
@@ -54,6 +57,12 @@ export interface ObjectStoreSettings {
   region: string;
   /** Undefined: those that the environment has (profile, instance role). */
   credentials: { accessKeyId: string; secretAccessKey: string } | undefined;
+}
+
+/** Problems of the variables in combination. */
+export function traceProblems(env: Values<typeof traceVariables>): string[] {
+  const isHalf = (env.GANTRY_S3_ACCESS_KEY_ID === undefined) !== (env.GANTRY_S3_SECRET_ACCESS_KEY === undefined);
+  return isHalf ? ['GANTRY_S3_ACCESS_KEY_ID and GANTRY_S3_SECRET_ACCESS_KEY go together'] : [];
 }
 
 /** @param isEncrypted whether langgraph.json names an encryption, which traces don't have */

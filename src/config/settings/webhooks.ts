@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { list, positiveInt, seconds, type Values } from '../variables';
+import { list, positiveInt, seconds, type Values, yearsLimit } from '../variables';
 
 export const webhookVariables = {
   GANTRY_WEBHOOK_ALLOW_CIDRS: list.meta({
@@ -33,7 +33,10 @@ export const webhookVariables = {
     .max(65_536)
     .default(1_024)
     .describe('bytes of each answer that are kept in the log'),
-  GANTRY_WEBHOOK_RETENTION_HOURS: positiveInt.default(720).describe('how long ended deliveries are kept'),
+  GANTRY_WEBHOOK_RETENTION_HOURS: positiveInt
+    .max(...yearsLimit(8_760))
+    .default(720)
+    .describe('how long ended deliveries are kept'),
 };
 
 /** The process's side of webhooks; langgraph.json has the deployment's (webhook.config.ts). */

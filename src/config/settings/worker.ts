@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { list, port, positiveInt, type Values } from '../variables';
+import { isSocketAddress, list, port, positiveInt, type Values, waitLimit } from '../variables';
 
 /** The kinds of work that a worker can be set to; each has task queues of its own. */
 export const WORKER_QUEUES = ['runs', 'exports', 'webhooks', 'crons'] as const;
@@ -24,9 +24,9 @@ export const workerVariables = {
     .describe("port of a worker's listener (a free one if it is taken); `off`: no listener"),
   GANTRY_TEMPORAL_METRICS: z
     .string()
-    .regex(/^\S+:\d{1,5}$/, 'must be host:port')
+    .refine(isSocketAddress, 'must be an IP address with a port, such as 127.0.0.1:9464 or [::1]:9464')
     .optional()
-    .describe("`host:port` where a worker shows the metrics of Temporal's SDK"),
+    .describe("IP address with a port, `127.0.0.1:9464`, where a worker shows the metrics of Temporal's SDK"),
   GANTRY_WORKER_DEPLOYMENT: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/, 'must be up to 100 letters, digits, dashes, underscores')
@@ -36,6 +36,7 @@ export const workerVariables = {
     .number()
     .int()
     .min(2)
+    .max(...waitLimit)
     .default(10)
     .describe('a worker without a heartbeat for this long loses its runs and partitions'),
   GANTRY_WORKFLOW_AFTER_SECONDS: z.coerce
@@ -45,14 +46,19 @@ export const workerVariables = {
     .default(10)
     .describe('a run that takes longer gets a Temporal workflow; 0: each run ([short runs](decisions/short-runs.md))'),
   GANTRY_SHUTDOWN_GRACE_SECONDS: positiveInt
+    .max(...waitLimit)
     .default(15)
     .describe('time for activities to end after a worker was asked to stop'),
   GANTRY_HAND_BACK_AFTER_SECONDS: z.coerce
     .number()
     .min(0)
+    .max(...waitLimit)
     .default(0)
     .describe('how long the runs of a worker that was asked to stop may continue before it hands them back'),
-  GANTRY_SWEEP_INTERVAL_SECONDS: positiveInt.default(5).describe('how often work without a workflow is looked for'),
+  GANTRY_SWEEP_INTERVAL_SECONDS: positiveInt
+    .max(...waitLimit)
+    .default(5)
+    .describe('how often work without a workflow is looked for'),
 };
 
 /** The worker process. */
