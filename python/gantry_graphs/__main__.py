@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import Any
 
 from .channel import MessageTooLarge, ParentChannel, end_with_parent, sendable
+from .failures import FAILURES
 
 _PULSE_SECONDS = 0.1
 # Pulses of a busy process in the time of one of an idle process, whose pulses are most of what it costs.
@@ -168,7 +169,7 @@ class GraphProcess:
         encryption_context.set(args.get("encryptionContext"))
         try:
             self._channel.send({"type": "result", "id": id, "value": await self._calls.handle(name, args)})
-        except Exception as error:
+        except FAILURES as error:
             refusal = {"message": sendable(str(error)), "errorName": sendable(type(error).__name__)}
             self._channel.send({"type": "refused", "id": id, **refusal})
 
@@ -260,8 +261,24 @@ async def _pulse(channel: ParentChannel, process: GraphProcess) -> None:
         await asyncio.sleep(_PULSE_SECONDS)
 
 
+def main() -> None:
+    """Serves until the parent closes the connection, whatever user code does to the event loop.
+
+    A node that raises SystemExit or KeyboardInterrupt, or stops the loop, ends `run_forever`. By then, its task has failed
+    as with any other exception, and all other tasks stand where they were: the loop goes on with them.
+    """
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    serving = loop.create_task(serve())
+    serving.add_done_callback(lambda _: loop.stop())
+    while not serving.done():
+        with suppress(SystemExit, KeyboardInterrupt):
+            loop.run_forever()
+    serving.result()
+
+
 if __name__ == "__main__":
     end_with_parent()
-    asyncio.run(serve())
+    main()
     # Threads of nodes that are still running must not keep the process alive.
     os._exit(0)

@@ -12,6 +12,7 @@ from langgraph.types import Command, Send
 from psycopg_pool import PoolTimeout
 
 from .connections import TenantAccess, TenantConnections
+from .failures import FAILURES
 from .loader import GraphLoader
 from .repeated import missing_steps, without_emitted
 from .requests import ParentRequests
@@ -94,12 +95,12 @@ async def run_graph(
             except HandedBack as handed_back:
                 control.outcome = {"status": "handed-back", "inDoubt": handed_back.in_doubt}
                 return
-            except (Exception, asyncio.CancelledError) as error:
+            except FAILURES as error:
                 failure = _failure(error, control)
             if not control.outcome:
                 state = final_state(await graph.aget_state(_thread_config(request)))
                 control.outcome = {**(failure or {"status": "success"}), "state": state}
-    except (Exception, asyncio.CancelledError) as error:
+    except FAILURES as error:
         # The graph's factory, or its reducers, which make the state: one that throws does so for the final state too.
         control.outcome = failure or _failure(error, control)
 
