@@ -215,7 +215,7 @@ async def _load(channel: ParentChannel, data: dict[str, Any]) -> GraphProcess:
     from .requests import ParentRequests
     from .run import RunContext
     from .sdk_client import register
-    from .threads import node_threads
+    from .threads import ProcessThreads, own_threads
     from .tracer import RunTracer
 
     if "apiUrl" in data:
@@ -227,7 +227,9 @@ async def _load(channel: ParentChannel, data: dict[str, Any]) -> GraphProcess:
     requests = ParentRequests(channel)
     cipher = Cipher(requests) if data.get("isEncrypted") else None
     connections = TenantConnections(data["databaseUrl"], data["databasePool"], cipher)
-    await connections.open()
+    # The tasks that connect resolve the names of hosts in threads.
+    with own_threads():
+        await connections.open()
     tracing = data.get("tracing")
     context = RunContext(
         graphs=graphs,
@@ -238,8 +240,11 @@ async def _load(channel: ParentChannel, data: dict[str, Any]) -> GraphProcess:
     )
     calls = GraphCalls(graphs, connections, requests, embeddings)
     granted = granted_memory(sys.argv[1:])
-    # Under a limit, threads start before it applies, so that their stacks take nothing of what nodes may allocate.
-    asyncio.get_running_loop().set_default_executor(node_threads(started=granted is not None))
+    threads = ProcessThreads()
+    asyncio.get_running_loop().set_default_executor(threads)
+    if granted is not None:
+        # Before the limit applies, so that the stacks of threads take nothing of what nodes may allocate.
+        threads.start_all()
     # Libraries and graphs are loaded: the rest is for runs.
     limit_memory(granted)
     problems = {graph_id: sendable(why) for graph_id, why in graphs.problems.items()}

@@ -21,6 +21,7 @@ from psycopg.rows import dict_row
 
 from .cipher import Cipher, OpeningCursor
 from .connections import TenantAccess, TenantConnections
+from .threads import own_threads
 from .versions import DeltaSnapshot
 from .wire import storable_json
 
@@ -134,15 +135,19 @@ class CheckpointSaver(AsyncPostgresSaver):
         return await super().aget_delta_channel_history(config=self._stored(config), channels=channels)
 
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
-        rows = await asyncio.to_thread(self._checkpoint_rows, config, checkpoint, metadata, new_versions)
+        rows = await _computed(self._checkpoint_rows, config, checkpoint, metadata, new_versions)
         await self._store(config["configurable"]["thread_id"], rows)
         return _place_of(config, checkpoint)
 
     async def aput_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
         if not writes:
             return
-        rows = await asyncio.to_thread(self._write_rows, config, writes, task_id, task_path)
+        rows = await _computed(self._write_rows, config, writes, task_id, task_path)
         await self._store(config["configurable"]["thread_id"], rows, replaces=_replaces(writes))
+
+    async def _load_checkpoint_tuple(self, value: Any) -> CheckpointTuple:
+        with own_threads():
+            return await super()._load_checkpoint_tuple(value)
 
     def _metadata(self, metadata: Any) -> dict[str, Any]:
         """The metadata of a checkpoint. The library would add all of the `configurable`, headers and keys included."""
@@ -386,7 +391,8 @@ def _replaces(writes: Any) -> bool:
 
 def _computed(compute: Callable[..., Rows], *arguments: Any) -> asyncio.Future[Rows]:
     """Computes rows in another thread. A value that can't be encoded fails its write."""
-    rows = asyncio.ensure_future(asyncio.to_thread(compute, *arguments))
+    with own_threads():
+        rows = asyncio.ensure_future(asyncio.to_thread(compute, *arguments))
     rows.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
     return rows
 
