@@ -7,6 +7,7 @@ src/graphs/host/run-checkpoint-saver.ts.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -175,7 +176,8 @@ class CheckpointSaver(AsyncPostgresSaver):
         configurable = config["configurable"]
         namespace = configurable.get("checkpoint_ns", "")
         values = checkpoint["channel_values"]
-        # As in the library: plain values stand in the checkpoint itself, all others in rows of their own.
+        # As in the library: plain values stand in the checkpoint itself, all others in rows of their own. In such rows also
+        # stand plain values that JSON would change.
         inline = {name: value for name, value in values.items() if _is_inline(value)}
         if self._connections.cipher:
             # They can't be encrypted there. One that is older than the encryption has no row of its own yet.
@@ -413,4 +415,9 @@ async def _sealed(cipher: Cipher, rows: Rows) -> Rows:
 
 
 def _is_inline(value: Any) -> bool:
-    return not isinstance(value, DeltaSnapshot) and (value is None or isinstance(value, (str, int, float, bool)))
+    """Whether jsonb holds the value as it is."""
+    if isinstance(value, str):
+        return "\0" not in value
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or isinstance(value, int)
