@@ -32,9 +32,7 @@ def sendable(text: str) -> str:
 
 def end_with_parent() -> None:
     """Ends this process when its parent ends, whatever its code is busy with."""
-    for name in (signal.SIGINT, signal.SIGTERM):
-        # The parent handles a signal to the whole group: it hands the runs back before it ends.
-        signal.signal(name, signal.SIG_IGN)
+    _leave_signals_to_parent()
 
     def watch() -> None:
         while os.read(LIFELINE, 1):
@@ -42,6 +40,28 @@ def end_with_parent() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
     threading.Thread(target=watch, name="lifeline", daemon=True).start()
+
+
+def _leave_signals_to_parent() -> None:
+    """The parent handles a signal to the whole group: it hands the runs back before it ends.
+
+    Signals get a handler instead of being ignored, which programs that user code starts would inherit. A process that it
+    forks has the handlers that were there before; a signal that arrives earlier waits for them.
+    """
+    former = {name: signal.signal(name, lambda *_: None) for name in (signal.SIGINT, signal.SIGTERM)}
+
+    def hold() -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, former)
+
+    def release() -> None:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, former)
+
+    def restore() -> None:
+        for name, handler in former.items():
+            signal.signal(name, handler)
+        release()
+
+    os.register_at_fork(before=hold, after_in_parent=release, after_in_child=restore)
 
 
 class MessageTooLarge(Exception):
