@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from concurrent.futures import Future
 from datetime import datetime
 from typing import Any
 
@@ -24,11 +25,20 @@ class RunStore(BaseStore):
         self._loop = asyncio.get_running_loop()
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        return [await self._perform(op) for op in ops]
+        if asyncio.get_running_loop() is self._loop:
+            return await self._perform_all(ops)
+        # A node may have an event loop of its own, in its thread. The answer comes to that of the process.
+        return await asyncio.wrap_future(self._from_elsewhere(ops))
 
     @_check_loop
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        return asyncio.run_coroutine_threadsafe(self.abatch(ops), self._loop).result()
+        return self._from_elsewhere(ops).result()
+
+    def _from_elsewhere(self, ops: Iterable[Op]) -> Future[list[Result]]:
+        return asyncio.run_coroutine_threadsafe(self._perform_all(ops), self._loop)
+
+    async def _perform_all(self, ops: Iterable[Op]) -> list[Result]:
+        return [await self._perform(op) for op in ops]
 
     async def _perform(self, op: Op) -> Result:
         answer = await self._requests.ask("store", {**self._owner, "operation": _operation(op)})
