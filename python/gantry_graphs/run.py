@@ -14,6 +14,7 @@ from psycopg_pool import PoolTimeout
 from .connections import TenantAccess, TenantConnections
 from .failures import FAILURES
 from .loader import GraphLoader
+from .missing_nodes import refuse_missing_nodes
 from .repeated import missing_steps, without_emitted
 from .requests import ParentRequests
 from .saver import Fence, FencedError, HandedBack, RunCheckpointSaver
@@ -121,7 +122,7 @@ async def _events(
             yield event
     events = stream_run(
         graph,
-        None if is_resuming else await _input(graph, request),
+        await _input(graph, config, request, is_resuming),
         config,
         options=_options(graph, kwargs),
         kwargs=kwargs,
@@ -227,12 +228,13 @@ async def _stop_before(graph: Any, request: dict[str, Any], unknown: list[Any]) 
     return {"status": "success", "state": {**final_state(snapshot), "interrupts": to_wire_json(questions)}}
 
 
-async def _input(graph: Any, request: dict[str, Any]) -> Any:
+async def _input(graph: Any, config: dict[str, Any], request: dict[str, Any], is_resuming: bool) -> Any:
     kwargs = request["kwargs"]
     command = kwargs.get("command")
-    if not command:
-        return kwargs.get("input")
-    return to_command(command)
+    given = None if is_resuming else to_command(command) if command else kwargs.get("input")
+    if given is None or command:
+        await refuse_missing_nodes(graph, config, request)
+    return given
 
 
 def to_command(command: dict[str, Any]) -> Command[Any]:
