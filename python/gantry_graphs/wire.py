@@ -61,6 +61,9 @@ def _form(value: Any) -> Any:
         return value.__name__
     if callable(getattr(value, "model_dump", None)):
         return value.model_dump()
+    if hasattr(value, "__fields__") and callable(getattr(value, "dict", None)):
+        # A model of pydantic 1.
+        return value.dict()
     if dataclasses.is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if callable(getattr(value, "_asdict", None)):
@@ -85,20 +88,32 @@ def _form(value: Any) -> Any:
 
 
 def _plain(value: Any, path: tuple[int, ...]) -> Any:
-    """A copy that orjson takes: of cycles, deep values, halves of surrogates and integers above 64 bits it takes none."""
+    """A copy that orjson takes: of cycles, deep values, halves of surrogates and integers above 64 bits it takes none.
+
+    What raises an error when it is read is shown by its type.
+    """
+    try:
+        return _copy(value, path)
+    except MemoryError:
+        raise
+    except Exception:
+        return _type_of(value)
+
+
+def _copy(value: Any, path: tuple[int, ...]) -> Any:
     if value is None or isinstance(value, (bool, float)):
         return value
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, int):
-        return value if -_MAX_ORJSON_INT <= value < _MAX_ORJSON_INT else str(value)
+        return value if -_MAX_ORJSON_INT <= value < _MAX_ORJSON_INT else _digits(value)
     if id(value) in path:
         return "[Circular]"
     if len(path) >= _MAX_DEPTH:
         return "[Too deep]"
     inner = (*path, id(value))
     if isinstance(value, Mapping):
-        return {storable(str(key)): _plain(item, inner) for key, item in value.items()}
+        return {_key(key): _plain(item, inner) for key, item in value.items()}
     if isinstance(value, (list, tuple)) and not hasattr(value, "_asdict"):
         return [_plain(item, inner) for item in value]
     if isinstance(value, Enum):
@@ -108,3 +123,22 @@ def _plain(value: Any, path: tuple[int, ...]) -> Any:
         return orjson.loads(orjson.dumps(value, option=_OPTIONS))
     except (TypeError, ValueError, RecursionError):
         return _plain(_form(value), inner)
+
+
+def _digits(number: int) -> str:
+    try:
+        return str(number)
+    except ValueError:
+        # Python writes integers of more than 4300 digits in no decimal form.
+        return hex(number)
+
+
+def _key(key: Any) -> str:
+    try:
+        return storable(_digits(key) if isinstance(key, int) else str(key))
+    except Exception:
+        return _type_of(key)
+
+
+def _type_of(value: Any) -> str:
+    return storable(f"[{type(value).__name__}]")
