@@ -1,0 +1,180 @@
+"""Nodes that do what a process shared by many runs doesn't expect."""
+
+import asyncio
+import multiprocessing
+import operator
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from itertools import count
+from typing import Annotated, Any, TypedDict
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_store, get_stream_writer
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Send, interrupt
+from pydantic.v1 import BaseModel as OldModel
+
+from my_agent.ten import record
+
+CROWD = 100
+# Blocking nodes that a process runs at once.
+AT_ONCE = 64
+
+
+class State(TypedDict, total=False):
+    how: str
+    seen: Any
+    number: float
+    missing: float
+    text: str
+    done: Annotated[list[str], operator.add]
+
+
+def graph_of(*nodes: Any) -> Any:
+    builder = StateGraph(State)
+    for node in nodes:
+        builder.add_node(node.__name__, node)
+    names = [node.__name__ for node in nodes]
+    for before, after in zip([START, *names], [*names, END], strict=True):
+        builder.add_edge(before, after)
+    return builder.compile()
+
+
+gate = threading.Event()
+
+
+async def wait_at_gate(_: State, config: RunnableConfig) -> State:
+    await record(config, "wait_at_gate")
+    while not gate.is_set():
+        await asyncio.sleep(0.05)
+    return {"seen": "open"}
+
+
+async def open_gate(_: State) -> State:
+    gate.set()
+    return {"seen": "opened"}
+
+
+patient = graph_of(wait_at_gate)
+opener = graph_of(open_gate)
+
+
+def leave(_: State) -> State:
+    sys.exit("this agent gives up")
+
+
+async def leave_async(_: State) -> State:
+    sys.exit("this agent gives up")
+
+
+async def leave_nested(_: State) -> State:
+    await asyncio.gather(asyncio.create_task(leave_async({})))
+    return {}
+
+
+def press_keys(_: State) -> State:
+    raise KeyboardInterrupt("this agent gives up")
+
+
+async def stop_loop(_: State) -> State:
+    asyncio.get_running_loop().stop()
+    await asyncio.sleep(0)
+    return {"seen": "stopped"}
+
+
+def end_program(_: State) -> State:
+    program = subprocess.Popen(["sleep", "600"])
+    program.terminate()
+    return {"seen": program.wait(60)}
+
+
+def end_process(_: State) -> State:
+    process = multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,))
+    process.start()
+    process.terminate()
+    process.join(60)
+    return {"seen": process.exitcode}
+
+
+def use_own_loop(_: State) -> State:
+    store = get_store()
+
+    async def keep() -> Any:
+        await store.aput(("loops",), "key", {"kept": True})
+        item = await store.aget(("loops",), "key")
+        return item and item.value
+
+    return {"seen": asyncio.run(keep())}
+
+
+class Old(OldModel):
+    number: int = 1
+
+
+class Nameless:
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+class Unshown:
+    def model_dump(self) -> Any:
+        raise RuntimeError("no fields")
+
+
+def emit(_: State) -> State:
+    for value in (Old(), 10**5000, {"deep": [Nameless(), 1]}, {Nameless(): 1}, Unshown()):
+        get_stream_writer()(value)
+    return {"seen": "emitted"}
+
+
+NODES: list[Callable[..., Any]] = [
+    *(leave, leave_async, leave_nested, press_keys, stop_loop),
+    *(end_program, end_process, use_own_loop, emit),
+]
+
+builder = StateGraph(State)
+for node in NODES:
+    builder.add_node(node.__name__, node)
+    builder.add_edge(node.__name__, END)
+builder.add_conditional_edges(START, lambda state: state["how"], [node.__name__ for node in NODES])
+unruly = builder.compile()
+
+
+def greet(_: State) -> State:
+    return {"seen": "hello"}
+
+
+inner = graph_of(greet)
+arrived = count(1)
+
+
+def stand(_: State) -> State:
+    if next(arrived) == AT_ONCE:
+        get_stream_writer()("crowded")
+    gate.wait()
+    return {"done": [inner.invoke({})["seen"]]}
+
+
+crowd_builder = StateGraph(State)
+crowd_builder.add_node(stand)
+crowd_builder.add_conditional_edges(START, lambda _: [Send("stand", {}) for _ in range(CROWD)], ["stand"])
+crowd_builder.add_edge("stand", END)
+crowd = crowd_builder.compile()
+
+
+def make(_: State) -> State:
+    return {"number": float("inf"), "missing": float("nan"), "text": "a\0b"}
+
+
+def ask(_: State) -> State:
+    return {"how": interrupt("Go on?")}
+
+
+def look(state: State) -> State:
+    return {"seen": repr((state["number"], state["missing"], state["text"]))}
+
+
+values = graph_of(make, ask, look)
