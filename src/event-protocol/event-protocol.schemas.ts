@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { configSchema, contextSchema, metadataSchema } from '../runnable-config/runnable-config.schemas';
+import { commandSchema } from '../threads/command.schema';
 import { CHANNELS } from './protocol-event';
 
 export const threadParam = z.object({ thread_id: z.guid('must be a UUID') });
@@ -40,14 +41,7 @@ export const runStartSchema = z.object({
 
 const answer = z.object({ interrupt_id: z.string().min(1), response: z.unknown().optional() });
 const alongside = {
-  update: z.union([z.record(z.string(), z.unknown()), z.array(z.tuple([z.string(), z.unknown()]))]).optional(),
-  goto: z
-    .union([
-      z.string(),
-      z.object({ node: z.string(), input: z.unknown().optional() }),
-      z.array(z.union([z.string(), z.object({ node: z.string(), input: z.unknown().optional() })])),
-    ])
-    .optional(),
+  ...commandSchema.pick({ update: true, goto: true }).shape,
   config: configSchema.optional(),
   metadata: metadataSchema.optional(),
   strict_resume: z.boolean().optional(),

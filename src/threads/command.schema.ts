@@ -1,7 +1,13 @@
 import { z } from 'zod';
 
 const jsonObject = z.record(z.string(), z.unknown());
-const send = z.object({ node: z.string(), input: z.unknown().optional() });
+const send = z
+  .object({
+    node: z.string(),
+    input: z.unknown().optional(),
+    args: z.unknown().optional().describe('Another name of `input`, by which LangGraph writes a `Send`'),
+  })
+  .transform(({ node, input, args }) => ({ node, input: input === undefined ? args : input }));
 
 /** A command of a client to a graph instead of an input: an answer, a change of the state, the node to continue at. */
 export const commandSchema = z.object({
