@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { parseJson } from './json-limits';
 
-/** A flag in a query string, as clients of either language write it. */
+const YES: ReadonlySet<string> = new Set(['true', '1', 'yes']);
+
+/** A flag in a query string, as clients of either language write it. Older clients repeat what a `Location` has: the last counts. */
 export const queryFlag = z
-  .string()
-  .transform((value) => ['true', '1', 'yes'].includes(value.toLowerCase()))
+  .union([z.string(), z.array(z.string()).min(1)])
+  .transform((given) => YES.has([given].flat().at(-1)!.toLowerCase()))
   .optional();
 
 /** A list in a query string: repeated keys, a JSON array, or one value; with a separator also several in one. */

@@ -26,6 +26,8 @@ export interface StreamOptions {
   cancelOnDisconnect: boolean;
 }
 
+type RejoinOptions = Omit<StreamOptions, 'after'>;
+
 export interface AwaitOptions {
   /** Called with the events of the run, in their order. */
   onEvents?: (events: RunEvent[]) => Promise<void>;
@@ -47,7 +49,7 @@ export class RunStreamsService {
 
   /** Server-sent events until the run's end. A client may come back with the last id that it saw. */
   async streamRun(tenantId: TenantId, run: RunEntity, reply: FastifyReply, options: StreamOptions): Promise<void> {
-    const response = new SseResponse(reply, locations(run, 'stream'));
+    const response = new SseResponse(reply, locations(run, 'stream', options));
     const isOfMode = modeFilter(options.modes);
     const isOfGraph = namespaceFilter(options.namespaces);
     for await (const events of this.follow(tenantId, run, response.signal, await this.position(run, options))) {
@@ -87,7 +89,7 @@ export class RunStreamsService {
     reply: FastifyReply,
     cancelOnDisconnect: boolean,
   ): Promise<void> {
-    const response = new LateJsonResponse(reply, locations(run, 'join'));
+    const response = new LateJsonResponse(reply, locations(run, 'join', { cancelOnDisconnect }));
     const end = await this.awaitEnd(tenantId, run, response.signal);
     const result = end && JSON.stringify(this.withFeedback(run, end.result));
     await this.close(tenantId, run, response, cancelOnDisconnect, result);
@@ -170,10 +172,26 @@ export class RunStreamsService {
   }
 }
 
-/** Where the run is, and where a client that lost the connection finds this answer again. */
-export function locations(run: RunEntity, rejoin: 'stream' | 'join'): Record<string, string> {
-  const path = run.kwargs.temporary ? `/runs/${run.runId}` : `/threads/${run.threadId}/runs/${run.runId}`;
-  return { 'Content-Location': path, Location: `${path}/${rejoin}` };
+/** Where the run is. */
+export function pathOf(run: RunEntity): string {
+  return run.kwargs.temporary ? `/runs/${run.runId}` : `/threads/${run.threadId}/runs/${run.runId}`;
+}
+
+/** Where the run is, and where a client that lost the connection finds the same answer again. */
+function locations(run: RunEntity, rejoin: 'stream' | 'join', options: RejoinOptions): Record<string, string> {
+  const path = pathOf(run);
+  const query = rejoinQuery(options);
+  return { 'Content-Location': path, Location: `${path}/${rejoin}${query && `?${query}`}` };
+}
+
+/** Query of the request that rejoins a run, with which it gets the same: clients add nothing of their own then. */
+function rejoinQuery({ modes, namespaces, checkpointId, cancelOnDisconnect }: RejoinOptions): string {
+  return new URLSearchParams({
+    ...(cancelOnDisconnect && { cancel_on_disconnect: '1' }),
+    ...(modes && { stream_mode: JSON.stringify(modes) }),
+    ...(namespaces && { namespace: JSON.stringify(namespaces) }),
+    ...(checkpointId !== undefined && { checkpoint_id: checkpointId }),
+  }).toString();
 }
 
 /** Which events a list of modes means: `messages` in either form, and a mode's events of nested graphs. */

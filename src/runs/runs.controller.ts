@@ -10,7 +10,7 @@ import { LastEventId } from './last-event-id';
 import { RunCreationService } from './run-creation.service';
 import { Origin, type RunOrigin } from './run-origin';
 import { toRun } from './run.mapper';
-import { locations, RunStreamsService } from './run-streams.service';
+import { pathOf, RunStreamsService } from './run-streams.service';
 import {
   cancelQuery,
   type CancelQuery,
@@ -56,7 +56,7 @@ export class RunsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Run> {
     const run = await this.creation.createRun({ ...origin, threadId: thread_id, body });
-    void reply.header('Content-Location', locations(run, 'join')['Content-Location']);
+    void reply.header('Content-Location', pathOf(run));
     return toRun(run);
   }
 

@@ -10,7 +10,7 @@ import { RunCreationService } from './run-creation.service';
 import { Origin, type RunOrigin } from './run-origin';
 import { RunLimits } from './run-limits';
 import { toRun } from './run.mapper';
-import { locations, RunStreamsService } from './run-streams.service';
+import { pathOf, RunStreamsService } from './run-streams.service';
 import {
   cancelManyQuery,
   cancelManySchema,
@@ -55,7 +55,7 @@ export class StatelessRunsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Run> {
     const run = await this.creation.createRun({ ...origin, body });
-    void reply.header('Content-Location', locations(run, 'join')['Content-Location']);
+    void reply.header('Content-Location', pathOf(run));
     return toRun(run);
   }
 
