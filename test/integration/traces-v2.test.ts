@@ -139,6 +139,19 @@ describe('traces and threads, by the second version of the query API', () => {
     ]);
   });
 
+  it('sums it up in the first version, whose clients cannot ask for it; filters compare a run’s own numbers', async () => {
+    const query = async (condition: object): Promise<unknown> =>
+      (await send('POST', '/api/v1/runs/query', { trace: first.id, ...condition })).json<{ runs: unknown }>().runs;
+    const usage = { total_tokens: 15, prompt_tokens: 10, completion_tokens: 5, total_cost: '0.75' };
+    const details = { prompt_token_details: { cache_read: 4 } };
+    expect(await query({})).toMatchObject([
+      { name: 'model', ...usage, ...details },
+      { name: 'turn 0', ...usage, ...details },
+    ]);
+    expect(await client.readRun(first.id)).toMatchObject({ name: 'turn 0', ...usage, ...details });
+    expect(await query({ filter: 'gt(total_tokens, 0)' })).toMatchObject([{ name: 'model' }]);
+  });
+
   it('lists threads with the totals of their turns', async () => {
     const threads: Json[] = [];
     for await (const thread of client.threads.query({ project_id: projectId, page_size: 1 })) {

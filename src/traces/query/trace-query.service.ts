@@ -70,26 +70,14 @@ export class TraceQueryService {
       limit: body.limit,
       ...(body.cursor !== undefined && { after: readCursor(body.cursor) }),
     };
-    return this.page(tenantId, page, origin, !fields || fields.includes('s3_urls') ? ['attachments'] : []);
+    const links = !fields || fields.includes('s3_urls') ? ['attachments'] : [];
+    return this.withSubtreeUsage(tenantId, await this.page(tenantId, page, origin, links));
   }
 
   /** @throws {ApiError} 404 */
-  async readRun(
-    tenantId: TenantId,
-    runId: string,
-    origin: string,
-    projectId?: string,
-    links = ['attachments'],
-  ): Promise<FoundRun> {
-    const page: RunPage = {
-      selection: { ids: [runId], ...(projectId && { projectIds: [projectId] }) },
-      payloads: PAYLOADS,
-      order: 'desc',
-      limit: 1,
-    };
-    const { runs } = await this.page(tenantId, page, origin, links);
-    if (!runs[0]) throw traceErrors.runNotFound();
-    return runs[0];
+  async readRun(tenantId: TenantId, runId: string, origin: string, projectId?: string): Promise<FoundRun> {
+    const page = await this.pageOfRun(tenantId, runId, origin, projectId, ['attachments']);
+    return oneOf(await this.withSubtreeUsage(tenantId, page));
   }
 
   async stats(tenantId: TenantId, body: RunStatsQuery): Promise<RunStats> {
@@ -173,7 +161,7 @@ export class TraceQueryService {
   /** @throws {ApiError} 404 */
   async readV2(tenantId: TenantId, runId: string, query: ReadRunV2, origin: string): Promise<FoundRun> {
     checkSelects(query.selects ?? []);
-    return this.readRun(tenantId, runId, origin, query.project_id, query.selects ?? []);
+    return oneOf(await this.pageOfRun(tenantId, runId, origin, query.project_id, query.selects ?? []));
   }
 
   /** All runs of a trace in the order of their start. */
@@ -214,6 +202,18 @@ export class TraceQueryService {
     return this.runs.deleteTraces(tenantId, projectId, traceIds);
   }
 
+  private pageOfRun(
+    tenantId: TenantId,
+    runId: string,
+    origin: string,
+    projectId: string | undefined,
+    selects: string[],
+  ): Promise<FoundPage> {
+    const selection = { ids: [runId], ...(projectId && { projectIds: [projectId] }) };
+    return this.page(tenantId, { selection, payloads: PAYLOADS, order: 'desc', limit: 1 }, origin, selects);
+  }
+
+  /** The same runs, each with the usage of all runs under it as well. */
   private async withSubtreeUsage(tenantId: TenantId, { runs, next }: FoundPage): Promise<FoundPage> {
     const usage = await this.usage.ofSubtrees(
       tenantId,
@@ -256,6 +256,12 @@ export class TraceQueryService {
     }
     return ids ?? (await this.projects.ofDataset(tenantId, dataset ?? ''));
   }
+}
+
+/** @throws {ApiError} 404 when the page has no run */
+function oneOf({ runs: [run] }: FoundPage): FoundRun {
+  if (!run) throw traceErrors.runNotFound();
+  return run;
 }
 
 const ALL_BUT_METADATA = PAYLOADS.filter((payload): payload is Exclude<Payload, 'metadata'> => payload !== 'metadata');
