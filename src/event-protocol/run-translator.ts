@@ -202,6 +202,8 @@ function questions(interrupts: unknown): ProtocolEvent[] {
       data: JSON.stringify({
         interrupt_id: id,
         payload: value ?? null,
+        // Python's client reads it by this name.
+        value: value ?? null,
         ...(schema !== undefined && { response_schema: schema }),
       }),
     }));
