@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { isJsonObject } from '../database/json';
 import { ApiError } from '../http/api-error';
 import { RunCreationService } from '../runs/run-creation.service';
 import type { RunOrigin } from '../runs/run-origin';
@@ -85,15 +86,17 @@ export class CommandsService {
     }
   }
 
-  /** A run with the input; where the thread waits for an answer, the input is that. */
+  /** A run with the input, which is an answer where the thread waits for one and the run isn't to begin at a checkpoint. */
   private async start(context: CommandContext, params: Record<string, unknown>): Promise<Result> {
     const { multitaskStrategy, multitask_strategy, input, ...request } = parseEnvelope(runStartSchema, params);
     const thread = await this.threads.findThread(context.tenantId, context.threadId);
-    const isAnswer = input !== undefined && input !== null && thread !== null && questionsOf(thread).length > 0;
+    const isFork = typeof request.config?.configurable?.checkpoint_id === 'string';
+    const isAnswer = input != null && !isFork && thread !== null && questionsOf(thread).length > 0;
+    const command = isCommand(input) ? input : isAnswer && { resume: input };
     const run = await this.createRun(context, {
       ...request,
       multitask_strategy: multitaskStrategy ?? multitask_strategy,
-      ...(isAnswer ? { command: { resume: input } } : { input }),
+      ...(command ? { command } : { input }),
     });
     return this.started(context, run, { run_id: run.runId });
   }
@@ -267,6 +270,11 @@ export class CommandsService {
 function subscriptionsOf({ subscriptions }: CommandContext): ThreadSubscriptions {
   if (subscriptions) return subscriptions;
   throw new CommandRefused('not_supported', 'Subscriptions are for WebSockets: POST …/stream/events is one by itself');
+}
+
+/** Whether an input is a `Command` of LangGraph: its clients send one in the place of the input. */
+function isCommand(input: unknown): boolean {
+  return isJsonObject(input) && input.lg_name === 'Command';
 }
 
 /** Ids of the thread's open interrupts; none while a run is in flight on it. */

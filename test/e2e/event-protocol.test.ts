@@ -300,6 +300,7 @@ describeLanguages('the event protocol with graphs in $language', ({ language, gr
       expect(questions[0].data).toEqual({
         interrupt_id: expect.any(String),
         payload: { question: 'Approve?', request: 'a refund, please' },
+        value: { question: 'Approve?', request: 'a refund, please' },
       });
       expect(eventOf(asked.at(-1)!).params.data).toEqual({ event: 'interrupted', graph_name: 'desk' });
 
@@ -473,6 +474,21 @@ describeLanguages('the event protocol with graphs in $language', ({ language, gr
       await ended(3);
       expect(await textsOf()).toEqual(['hi', SENTENCE, 'or this', SENTENCE]);
       await expect(thread.state.fork({ checkpoint_id: randomUUID() })).rejects.toThrow(/checkpoint/);
+      await thread.close();
+    });
+
+    it('starts from a checkpoint that the client names, also where the thread waits for an answer', async () => {
+      const thread = streamOf(await createThread(), 'desk');
+      const { threadId } = thread;
+      await client.runs.wait(threadId, 'desk', { input: human('first') });
+      await client.runs.wait(threadId, 'desk', { command: { resume: 'yes' } });
+      const { checkpoint } = await client.threads.getState(threadId);
+      await client.runs.wait(threadId, 'desk', { input: human('second') });
+      const forkFrom = checkpoint.checkpoint_id!;
+      const { run_id } = await thread.submitRun({ input: human('edited'), forkFrom });
+      expect(await client.runs.join(threadId, run_id)).toMatchObject({
+        __interrupt__: [{ value: { question: 'Approve?', request: 'edited' } }],
+      });
       await thread.close();
     });
 
