@@ -63,7 +63,7 @@ export class RunPreparation {
   async prepareRun(draft: RunDraft): Promise<NewRun> {
     const { tenantId, body, headers, threadId, cron, runId = uuidv7(), isStreamed = false } = draft;
     const stateless = threadId === undefined;
-    if (stateless && !cron && body.command?.resume !== undefined) throw runErrors.resumeWithoutThread();
+    if (stateless && !cron && body.command?.resume != null) throw runErrors.resumeWithoutThread();
     const assistant = await this.assistants.getForRun(tenantId, body.assistant_id);
     checkContext(body);
     if (body.webhook) await this.webhookPolicy.check(body.webhook);

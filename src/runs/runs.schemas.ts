@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { configSchema, contextSchema, jsonObject, metadataSchema } from '../runnable-config/runnable-config.schemas';
+import { nullAsAbsent } from '../runnable-config/reserved-keys';
 import { isJsonObject } from '../database/json';
 import { IN_FLIGHT_STATUSES, RUN_STATUSES } from '../database/run-status';
 import { STREAM_MODES } from '../graphs/host/protocol';
@@ -35,9 +36,9 @@ const runFields = {
   stream_subgraphs: z.boolean().default(false),
   stream_resumable: z.boolean().default(false),
   feedback_keys: z.array(z.string()).optional(),
-  langsmith_tracer: z
-    .object({ project_name: z.string().min(1).max(255).optional(), example_id: uuid.optional() })
-    .optional(),
+  langsmith_tracer: nullAsAbsent(
+    z.object({ project_name: z.string().min(1).max(255).optional(), example_id: uuid.optional() }),
+  ).optional(),
   multitask_strategy: z.enum(['reject', 'rollback', 'interrupt', 'enqueue']).default('enqueue'),
   if_not_exists: z.enum(['create', 'reject']).default('reject'),
   after_seconds: z.number().max(31_536_000).default(0),

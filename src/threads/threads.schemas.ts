@@ -72,19 +72,19 @@ export const createThreadSchema = z.object({
   metadata: threadMetadata.optional(),
   if_exists: z.enum(['raise', 'do_nothing']).default('raise'),
   supersteps: superstepsSchema.optional(),
-  ttl: threadTtlSchema.optional(),
+  ttl: nullAsAbsent(threadTtlSchema).optional(),
 });
 export type CreateThread = z.infer<typeof createThreadSchema>;
 
 /** `include=ttl`; the SDKs write the list with commas, or as JSON. */
 export const getThreadQuery = z.object({
-  include: z
-    .string()
-    .optional()
-    .transform((list) => new Set(list?.match(/\w+/g))),
+  include: queryList(z.string().trim(), ',').transform((list) => new Set(list)),
 });
 
-export const patchThreadSchema = z.object({ metadata: threadMetadata.optional(), ttl: threadTtlSchema.optional() });
+export const patchThreadSchema = z.object({
+  metadata: threadMetadata.optional(),
+  ttl: nullAsAbsent(threadTtlSchema).optional(),
+});
 export type PatchThread = z.infer<typeof patchThreadSchema>;
 
 export const pruneThreadsSchema = z.object({

@@ -99,6 +99,8 @@ describe('the wire', () => {
   it('treats null as an absent field', async () => {
     const body = { assistant_id: 'agent', input: greeting, config: null, metadata: null, webhook: null };
     expect((await post('/runs/wait', body)).status).toBe(200);
+    const command = { update: greeting, resume: null, goto: null };
+    expect((await post('/runs/wait', { assistant_id: 'agent', command })).status).toBe(200);
   });
 
   it('reports the addresses of the run and its stream', async () => {
@@ -119,6 +121,40 @@ describe('the wire', () => {
     const waited = await post(`/threads/${thread}/runs/wait`, body);
     expect(waited.headers.get('location')).toMatch(new RegExp(`^/threads/${thread}/runs/[0-9a-f-]{36}/join$`));
     await waited.text();
+  });
+
+  it('reports addresses with what the request chose, so that a client that lost the connection gets the same', async () => {
+    const body = { assistant_id: 'agent', input: greeting, stream_mode: ['values', 'updates'] };
+    const cancelling = { ...body, on_disconnect: 'cancel' };
+    const thread = await createThread();
+    for (const runs of [`/threads/${thread}/runs`, '/runs']) {
+      const stream = await SseReader.post(`${gantry.url}${runs}/stream?namespace=`, cancelling);
+      const [metadata] = await stream.rest();
+      const path = `${runs}/${(metadata.data as { run_id: string }).run_id}`;
+      expect(stream.response.headers.get('content-location')).toBe(path);
+      const started = stream.response.headers.get('location')!;
+      expect(started).toBe(`${path}/stream?cancel_on_disconnect=1&namespace=${encodeURIComponent('[""]')}`);
+
+      const again = await SseReader.get(`${gantry.url}${path}/stream?stream_mode=updates`);
+      const updates = await again.rest();
+      expect(updates.map(({ event }) => event)).toEqual(updates.map(() => 'updates'));
+      const rejoined = again.response.headers.get('location')!;
+      expect(rejoined).toBe(`${path}/stream?stream_mode=${encodeURIComponent('["updates"]')}`);
+      const once = await SseReader.get(gantry.url + rejoined);
+      expect(await once.rest()).toEqual(updates);
+      expect(once.response.headers.get('location')).toBe(rejoined);
+      // As older clients do, which add their parameters to those of the address.
+      const twice = await SseReader.get(`${gantry.url}${rejoined}&stream_mode=updates&cancel_on_disconnect=0`);
+      expect(await twice.rest()).toEqual(updates);
+
+      const waited = await post(`${runs}/wait`, cancelling);
+      const joined = waited.headers.get('location')!;
+      expect(joined).toMatch(/\/join\?cancel_on_disconnect=1$/);
+      const result: unknown = await waited.json();
+      const join = await fetch(gantry.url + joined);
+      expect(join.headers.get('location')).toBe(joined);
+      expect(await join.json()).toEqual(result);
+    }
   });
 
   it('adapts to slow readers: they delay no other client, and do not keep the log in memory', async () => {
