@@ -38,7 +38,7 @@ describe('RemoteGraph', () => {
   it('answers a question by a command that begins an event stream', async () => {
     const desk = remoteOf('desk');
     const config = onThread();
-    await desk.invoke(human('refund'), config);
+    await expect(desk.invoke(human('refund'), config)).rejects.toThrow('Approve?');
     const run = await desk.streamEvents(new Command({ resume: 'yes' }), { version: 'v3', ...config });
     expect(await run.output).toMatchObject({ approved: true });
   });

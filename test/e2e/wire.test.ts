@@ -128,12 +128,13 @@ describe('the wire', () => {
     const cancelling = { ...body, on_disconnect: 'cancel' };
     const thread = await createThread();
     for (const runs of [`/threads/${thread}/runs`, '/runs']) {
-      const stream = await SseReader.post(`${gantry.url}${runs}/stream?namespace=`, cancelling);
+      const namespace = encodeURIComponent('[""]');
+      const stream = await SseReader.post(`${gantry.url}${runs}/stream?namespace=${namespace}`, cancelling);
       const [metadata] = await stream.rest();
       const path = `${runs}/${(metadata.data as { run_id: string }).run_id}`;
       expect(stream.response.headers.get('content-location')).toBe(path);
       const started = stream.response.headers.get('location')!;
-      expect(started).toBe(`${path}/stream?cancel_on_disconnect=1&namespace=${encodeURIComponent('[""]')}`);
+      expect(started).toBe(`${path}/stream?cancel_on_disconnect=1&namespace=${namespace}`);
 
       const again = await SseReader.get(`${gantry.url}${path}/stream?stream_mode=updates`);
       const updates = await again.rest();
