@@ -40,7 +40,11 @@ describe('RemoteGraph', () => {
     const config = onThread();
     await expect(desk.invoke(human('refund'), config)).rejects.toThrow('Approve?');
     const run = await desk.streamEvents(new Command({ resume: 'yes' }), { version: 'v3', ...config });
-    expect(await run.output).toMatchObject({ approved: true });
+    const { runs } = gantry.client();
+    const { thread_id } = config.configurable;
+    const [{ run_id }] = await runs.list(thread_id);
+    expect(await runs.join(thread_id, run_id)).toMatchObject({ approved: true });
+    run.abort();
   });
 
   it('refuses a wrong command of an event stream with the field named', async () => {
