@@ -39,6 +39,13 @@ export function isLockTimeout(error: unknown): boolean {
   return postgresErrorOf(error)?.code === '55P03';
 }
 
+/** Whether Postgres has rolled back a transaction because of a concurrent one: repeated, it succeeds. */
+export function isConflict(error: unknown): boolean {
+  const code = postgresErrorOf(error)?.code;
+  // A deadlock, and a row that was moved to another partition meanwhile.
+  return code === '40P01' || code === '40001';
+}
+
 /** Whether a statement was cancelled: by its time limit, or because its client disconnected. */
 export function isStatementCancelled(error: unknown): boolean {
   return postgresErrorOf(error)?.code === '57014';

@@ -90,7 +90,7 @@ export class TracePartitions {
     return partitions.length;
   }
 
-  /** Ends of runs whose start never came. */
+  /** Forgets runs of which only ends or feedback came, and never a start. */
   async forgetHeld(before: Date): Promise<void> {
     await this.database.query('DELETE FROM trace_run_keys WHERE start_time IS NULL AND received_at < $1', [before]);
   }

@@ -38,13 +38,19 @@ export interface DiscardedObject {
   object_key: string;
 }
 
+const keyOf = ({ runId, name }: StoredAttachment): string => `${runId} ${name}`;
+const byKey = (a: StoredAttachment, b: StoredAttachment): number => (keyOf(a) < keyOf(b) ? -1 : 1);
+
 @Injectable()
 export class AttachmentsRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
-  /** The first content of a name is kept: clients send an attachment only once, except for retries. */
+  /**
+   * The first content of a name is kept: clients send an attachment only once, except for retries. In the order of their keys, so
+   * that uploads of the same attachments wait for each other and never deadlock.
+   */
   async insertAttachments(manager: EntityManager, tenantId: TenantId, attachments: StoredAttachment[]): Promise<void> {
-    for (const { runId, name, mimeType, size, objectKey, data } of attachments) {
+    for (const { runId, name, mimeType, size, objectKey, data } of [...attachments].sort(byKey)) {
       await manager.query(
         `INSERT INTO trace_attachments (tenant_id, run_id, name, mime_type, size, object_key, data)
          VALUES ($1, $2, $3, $4, $5, $6, $7)

@@ -60,7 +60,10 @@ const value = (column: keyof FeedbackRow): string => {
   return DEFAULTS[column] ? `COALESCE(${given}, ${DEFAULTS[column]})` : given;
 };
 
-/** A replay changes nothing; the same id with other content is the newer version of that feedback. */
+/**
+ * A replay changes nothing; the same id with other content is the newer version of that feedback. Ordered by id, so that requests
+ * with the same feedback wait for each other and never deadlock.
+ */
 const UPSERT = `
   INSERT INTO trace_feedback (tenant_id, ${COLUMNS.join(', ')})
   SELECT $1::uuid, ${COLUMNS.map((column) =>
@@ -75,6 +78,7 @@ const UPSERT = `
   LEFT JOIN trace_run_keys k ON k.tenant_id = $1 AND k.run_id = v.run_id::uuid
   LEFT JOIN trace_runs r ON r.tenant_id = $1 AND r.project_id = k.project_id
     AND r.start_time = k.start_time AND r.run_id = k.run_id
+  ORDER BY v.feedback_id::uuid
   ON CONFLICT (tenant_id, feedback_id) DO UPDATE SET
     ${COLUMNS.filter((column) => column !== 'feedback_id' && column !== 'created_at')
       .map((column) => `${column} = EXCLUDED.${column}`)
@@ -101,18 +105,18 @@ export const feedbackStat = (labelled: string): string => `jsonb_build_object(
     FILTER (WHERE f.feedback_source IS NOT NULL))[1:5]), '[]'),
   'contains_thread_feedback', false)`;
 
-/** Summary of a run's feedback for clients and exports, by key. */
+/** Summary of a run's feedback for clients and exports, by key; null without feedback. */
 const REFRESH_STATS = `
   UPDATE trace_runs r SET feedback_stats = s.stats, updated_at = now()
-  FROM trace_run_keys k, (
+  FROM trace_run_keys k LEFT JOIN (
     SELECT run_id, jsonb_object_agg(key, stat) AS stats FROM (
       SELECT f.run_id, f.key,
         ${feedbackStat('trace_feedback g WHERE g.tenant_id = $1 AND g.run_id = f.run_id AND g.key = f.key')} AS stat
       FROM trace_feedback f
       WHERE f.tenant_id = $1 AND f.run_id = ANY ($2::uuid[])
       GROUP BY f.run_id, f.key) AS by_key
-    GROUP BY run_id) AS s
-  WHERE k.tenant_id = $1 AND k.run_id = s.run_id AND r.tenant_id = $1 AND r.project_id = k.project_id
+    GROUP BY run_id) AS s ON s.run_id = k.run_id
+  WHERE k.tenant_id = $1 AND k.run_id = ANY ($2::uuid[]) AND r.tenant_id = $1 AND r.project_id = k.project_id
     AND r.start_time = k.start_time AND r.run_id = k.run_id`;
 
 @Injectable()
@@ -123,14 +127,31 @@ export class FeedbackRepository {
     await manager.query(UPSERT, [tenantId, ...COLUMNS.map((column) => rows.map((row) => row[column]))]);
   }
 
-  /** Updates the summaries of the runs; runs without feedback are not changed. */
+  /**
+   * Updates the summaries of runs that the transaction has locked. Without the locks, of two concurrent changes neither would see
+   * the other.
+   */
   async refreshStats(manager: EntityManager, tenantId: TenantId, runIds: string[]): Promise<void> {
-    const found = await manager.query<{ run_id: string }[]>(
+    await manager.query(REFRESH_STATS, [tenantId, runIds]);
+  }
+
+  /** Those of the runs that have feedback. */
+  async withFeedback(manager: EntityManager, tenantId: TenantId, runIds: string[]): Promise<string[]> {
+    const rows = await manager.query<{ run_id: string }[]>(
       'SELECT DISTINCT run_id FROM trace_feedback WHERE tenant_id = $1 AND run_id = ANY ($2::uuid[])',
       [tenantId, runIds],
     );
-    // Most runs have none, and to plan the update takes longer than to find that out.
-    if (found.length > 0) await manager.query(REFRESH_STATS, [tenantId, found.map((row) => row.run_id)]);
+    return rows.map((row) => row.run_id);
+  }
+
+  /** The runs that stored feedback is on. */
+  async runsOf(manager: EntityManager, tenantId: TenantId, feedbackIds: string[]): Promise<string[]> {
+    const rows = await manager.query<{ run_id: string }[]>(
+      `SELECT DISTINCT run_id FROM trace_feedback
+       WHERE tenant_id = $1 AND feedback_id = ANY ($2::uuid[]) AND run_id IS NOT NULL`,
+      [tenantId, feedbackIds],
+    );
+    return rows.map((row) => row.run_id);
   }
 
   async findFeedback(tenantId: TenantId, feedbackId: string): Promise<FeedbackRow | undefined> {
@@ -177,15 +198,5 @@ export class FeedbackRepository {
       [tenantId, feedbackId],
     );
     return rows[0] && { runId: rows[0].run_id };
-  }
-
-  /** Removes the feedback summary of a run. */
-  async clearStats(manager: EntityManager, tenantId: TenantId, runId: string): Promise<void> {
-    await manager.query(
-      `UPDATE trace_runs r SET feedback_stats = NULL, updated_at = now() FROM trace_run_keys k
-       WHERE k.tenant_id = $1 AND k.run_id = $2 AND r.tenant_id = $1 AND r.project_id = k.project_id
-         AND r.start_time = k.start_time AND r.run_id = k.run_id`,
-      [tenantId, runId],
-    );
   }
 }

@@ -3,6 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../../auth/tenant';
+import { TraceIngestRepository } from '../ingest/trace-ingest.repository';
 import { traceErrors } from '../trace.errors';
 import { toValues } from './feedback-values';
 import { FeedbackRepository, FeedbackRow, FeedbackValues } from './feedback.repository';
@@ -13,30 +14,48 @@ export class FeedbackService {
   constructor(
     @InjectDataSource() private readonly database: DataSource,
     private readonly feedback: FeedbackRepository,
+    private readonly runs: TraceIngestRepository,
   ) {}
 
   async createFeedback(tenantId: TenantId, body: CreateFeedback): Promise<FeedbackRow> {
     const id = body.id?.toLowerCase() ?? uuidv7();
-    await this.database.transaction((manager) => this.writeFeedback(manager, tenantId, [toValues({ ...body, id })]));
+    await this.store(tenantId, toValues({ ...body, id }));
     return this.readFeedback(tenantId, id);
   }
 
-  /** Feedback that came inside an upload, in the upload's own transaction. */
-  async writeFeedback(manager: EntityManager, tenantId: TenantId, items: FeedbackValues[]): Promise<void> {
+  /** The runs whose summaries these items change: those that they are on, and those that they were on before. */
+  async runsOf(manager: EntityManager, tenantId: TenantId, items: FeedbackValues[]): Promise<string[]> {
+    if (items.length === 0) return [];
+    const before = await this.feedback.runsOf(
+      manager,
+      tenantId,
+      items.map(({ feedback_id: id }) => id),
+    );
+    return [...new Set([...before, ...items.flatMap(({ run_id: runId }) => runId?.toLowerCase() ?? [])])];
+  }
+
+  /**
+   * Writes feedback in the caller's transaction.
+   * @param runIds the result of `runsOf`, which the transaction has locked
+   */
+  async writeFeedback(
+    manager: EntityManager,
+    tenantId: TenantId,
+    items: FeedbackValues[],
+    runIds: string[],
+  ): Promise<void> {
     if (items.length === 0) return;
     // One row an id: a statement can't touch a row twice.
     const rows = new Map(items.map((values) => [values.feedback_id, values]));
     await this.feedback.upsertFeedback(manager, tenantId, [...rows.values()]);
-    const runIds = [...new Set([...rows.values()].map(({ run_id: runId }) => runId))];
-    await this.refresh(
-      manager,
-      tenantId,
-      runIds.filter((runId) => runId !== null),
-    );
+    if (runIds.length > 0) await this.feedback.refreshStats(manager, tenantId, runIds);
   }
 
   /** Runs whose feedback came before them get its summary. */
-  async refresh(manager: EntityManager, tenantId: TenantId, runIds: string[]): Promise<void> {
+  async refresh(manager: EntityManager, tenantId: TenantId, newRunIds: string[]): Promise<void> {
+    if (newRunIds.length === 0) return;
+    const runIds = await this.feedback.withFeedback(manager, tenantId, newRunIds);
+    // Most runs have none, and to plan the update takes longer than to find that out.
     if (runIds.length > 0) await this.feedback.refreshStats(manager, tenantId, runIds);
   }
 
@@ -63,19 +82,25 @@ export class FeedbackService {
       feedback_source: source as CreateFeedback['feedback_source'],
       ...given,
     };
-    const values = toValues({ ...merged, modified_at: null });
-    await this.database.transaction((manager) => this.writeFeedback(manager, tenantId, [values]));
+    await this.store(tenantId, toValues({ ...merged, modified_at: null }));
     return this.readFeedback(tenantId, feedbackId);
   }
 
   /** @throws {ApiError} 404 */
   async deleteFeedback(tenantId: TenantId, feedbackId: string): Promise<void> {
     await this.database.transaction(async (manager) => {
+      await this.runs.lockRuns(manager, tenantId, await this.feedback.runsOf(manager, tenantId, [feedbackId]));
       const deleted = await this.feedback.deleteFeedback(manager, tenantId, feedbackId);
       if (!deleted) throw traceErrors.feedbackNotFound();
-      if (deleted.runId === null) return;
-      await this.feedback.clearStats(manager, tenantId, deleted.runId);
-      await this.feedback.refreshStats(manager, tenantId, [deleted.runId]);
+      if (deleted.runId !== null) await this.feedback.refreshStats(manager, tenantId, [deleted.runId]);
+    });
+  }
+
+  private async store(tenantId: TenantId, values: FeedbackValues): Promise<void> {
+    await this.database.transaction(async (manager) => {
+      const runIds = await this.runsOf(manager, tenantId, [values]);
+      await this.runs.lockRuns(manager, tenantId, runIds);
+      await this.writeFeedback(manager, tenantId, [values], runIds);
     });
   }
 }

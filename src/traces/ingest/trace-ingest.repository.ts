@@ -19,10 +19,14 @@ import {
 
 export interface RunKey {
   runId: string;
-  /** Null while the run is only held. */
+  /** Null while the run is not stored. */
   place: RunPlace | null;
+  /** What came before anything said when and where the run began. */
   held: RunChange | null;
 }
+
+/** The key of a run of which nothing is known but its id. */
+export const unknownRun = (runId: string): RunKey => ({ runId, place: null, held: null });
 
 /** The writes of ingestion. All run inside the caller's transaction, and each is one statement for a whole request, or for each slice of a large one. */
 @Injectable()
@@ -31,11 +35,7 @@ export class TraceIngestRepository {
    * Claims the keys of these runs: inserts new ones, locks existing ones, and returns the latter. Both phases use the same
    * order of ids, so that requests with common runs wait and never deadlock.
    */
-  async claimKeys(
-    manager: EntityManager,
-    tenantId: TenantId,
-    runs: { runId: string; place: RunPlace | null; held: RunChange | null }[],
-  ): Promise<RunKey[]> {
+  async claimKeys(manager: EntityManager, tenantId: TenantId, runs: RunKey[]): Promise<RunKey[]> {
     const sorted = [...runs].sort((a, b) => (a.runId < b.runId ? -1 : 1));
     const isNew = new Set<string>();
     for (const slice of slices(sorted, ({ held }) => (held ? weightOf(held) : 0))) {
@@ -68,6 +68,14 @@ export class TraceIngestRepository {
       place: row.project_id && row.start_time ? { projectId: row.project_id, startTime: row.start_time } : null,
       held: row.held === null ? null : (JSON.parse(row.held) as RunChange),
     }));
+  }
+
+  /**
+   * Locks runs that the transaction changes without operations on them. A run that is not stored gets a key as well: the upload
+   * that stores it waits for that key, and then sees what this transaction has written about it.
+   */
+  async lockRuns(manager: EntityManager, tenantId: TenantId, runIds: string[]): Promise<void> {
+    if (runIds.length > 0) await this.claimKeys(manager, tenantId, runIds.map(unknownRun));
   }
 
   async moveKeys(

@@ -3,7 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
 import { AppConfig } from '../../config/config';
-import { isMissingPartition } from '../../database/sql-errors';
+import { isConflict, isMissingPartition } from '../../database/sql-errors';
 import { dottedOrderSegment } from '../dotted-order';
 import { Instant, instantOf, utcDay } from '../instant';
 import { ProjectsService } from '../projects/projects.service';
@@ -21,12 +21,22 @@ import {
 } from './run-merge';
 import { ProjectReference, RunOperation } from './run-operation';
 import type { ChangedRun, NewRun, RunPlace } from './run-statements';
-import { RunKey, TraceIngestRepository } from './trace-ingest.repository';
+import { RunKey, TraceIngestRepository, unknownRun } from './trace-ingest.repository';
 import { UploadGate } from './upload-gate';
 
 /** Limit of days in one request: a partition for each day of a broken clock would be expensive. */
 const EARLIEST: Instant = '2000-01-01T00:00:00.000000Z' as Instant;
 const MAX_AHEAD_MS = 366 * 86_400_000;
+
+/** Attempts to commit an upload. Locks are taken in one order, so that conflicts are rare, and two in a row more so. */
+const MAX_ATTEMPTS = 3;
+
+/** What an upload stores besides its runs, in their transaction. */
+export interface Accompaniment {
+  /** Runs that `store` changes as well. They are locked together with those of the operations. */
+  changedRuns: (manager: EntityManager) => Promise<string[]>;
+  store: (manager: EntityManager, changedRunIds: string[], newRunIds: string[]) => Promise<void>;
+}
 
 /** Merges operations on runs, in any order and any number of times, into rows. */
 @Injectable()
@@ -48,15 +58,10 @@ export class TraceIngestService {
   }
 
   /**
-   * Stores the operations of a request; when it returns they are committed. `also` runs in the same transaction, with the
-   * new runs.
+   * Stores the operations of a request and what accompanies them; when it returns they are committed.
    * @throws {ApiError} 503 when the database is overloaded; nothing is stored then
    */
-  async ingest(
-    tenantId: TenantId,
-    operations: RunOperation[],
-    also: (manager: EntityManager, newRunIds: string[]) => Promise<void>,
-  ): Promise<void> {
+  async ingest(tenantId: TenantId, operations: RunOperation[], also: Accompaniment): Promise<void> {
     const changes = new Map<string, RunChange>();
     for (const { runId, change } of operations) {
       const known = changes.get(runId);
@@ -67,31 +72,44 @@ export class TraceIngestService {
     await this.gate.run(() => this.write(tenantId, changes, also));
   }
 
-  private async write(
-    tenantId: TenantId,
-    changes: Map<string, RunChange>,
-    also: (manager: EntityManager, newRunIds: string[]) => Promise<void>,
-  ): Promise<void> {
+  private async write(tenantId: TenantId, changes: Map<string, RunChange>, also: Accompaniment): Promise<void> {
     await this.resolveProjects(tenantId, changes);
     const days = daysOf(changes);
     await this.partitions.ensure(days);
-    const commit = (): Promise<void> =>
-      this.database.transaction(async (manager) => {
-        await also(manager, await this.store(manager, tenantId, changes));
-      });
-    try {
-      await commit();
-    } catch (error) {
-      if (!isMissingPartition(error)) throw error;
-      // Another process has dropped the partition of the day since.
-      this.partitions.forget();
-      await this.partitions.ensure(days);
-      await commit();
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.commit(tenantId, changes, also);
+      } catch (error) {
+        if (isMissingPartition(error) && attempt < MAX_ATTEMPTS) {
+          // Another process has dropped the partition of the day since.
+          this.partitions.forget();
+          await this.partitions.ensure(days);
+        } else if (!isConflict(error)) {
+          throw error;
+        } else if (attempt === MAX_ATTEMPTS) {
+          throw traceErrors.storeBusy();
+        }
+      }
     }
   }
 
-  private async store(manager: EntityManager, tenantId: TenantId, changes: Map<string, RunChange>): Promise<string[]> {
-    if (changes.size === 0) return [];
+  private async commit(tenantId: TenantId, changes: Map<string, RunChange>, also: Accompaniment): Promise<void> {
+    await this.database.transaction(async (manager) => {
+      const changedRunIds = await also.changedRuns(manager);
+      // Copies, since each attempt computes positions from what is stored then.
+      const copies = new Map([...changes].map(([runId, change]) => [runId, { ...change }]));
+      const newRunIds = await this.store(manager, tenantId, copies, changedRunIds);
+      await also.store(manager, changedRunIds, newRunIds);
+    });
+  }
+
+  /** @returns the ids of the new runs */
+  private async store(
+    manager: EntityManager,
+    tenantId: TenantId,
+    changes: Map<string, RunChange>,
+    alsoLocked: string[],
+  ): Promise<string[]> {
     await this.completeIdentity(manager, tenantId, changes);
     const unsettled = unsettledTraces(changes);
     if (unsettled.length > 0) await this.runs.lockTraces(manager, tenantId, unsettled);
@@ -99,7 +117,9 @@ export class TraceIngestService {
       const place = placeOf(change);
       return { runId, change, place, held: place ? null : change };
     });
-    const keys = new Map((await this.runs.claimKeys(manager, tenantId, runs)).map((key) => [key.runId, key]));
+    const others = alsoLocked.filter((runId) => !changes.has(runId)).map(unknownRun);
+    const claimed = await this.runs.claimKeys(manager, tenantId, [...runs, ...others]);
+    const keys = new Map(claimed.filter(({ runId }) => changes.has(runId)).map((key) => [key.runId, key]));
     const stored = [...keys.values()].filter((key): key is RunKey & { place: RunPlace } => key.place !== null);
     const ranks = stored.length > 0 ? await this.runs.ranks(manager, tenantId, stored) : new Map<string, Ranks>();
 

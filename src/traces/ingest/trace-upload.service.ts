@@ -55,10 +55,13 @@ export class TraceUploadService {
   private async read(tenantId: TenantId, upload: Upload, attachments: Attachment[] = []): Promise<void> {
     const { operations, feedback } = await this.reader.read(upload);
     const stored = await this.attachments.writeAttachments(tenantId, attachments);
-    await this.ingestion.ingest(tenantId, operations, async (manager, newRunIds) => {
-      await this.attachments.insert(manager, tenantId, stored);
-      await this.feedback.writeFeedback(manager, tenantId, feedback);
-      await this.feedback.refresh(manager, tenantId, newRunIds);
+    await this.ingestion.ingest(tenantId, operations, {
+      changedRuns: (manager) => this.feedback.runsOf(manager, tenantId, feedback),
+      store: async (manager, changedRunIds, newRunIds) => {
+        await this.attachments.insert(manager, tenantId, stored);
+        await this.feedback.writeFeedback(manager, tenantId, feedback, changedRunIds);
+        await this.feedback.refresh(manager, tenantId, newRunIds);
+      },
     });
   }
 }

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import { startTestApi, TestApi } from '../support/api';
+
+type Json = Record<string, unknown>;
+type Stats = Record<string, { n: number }> | null;
+
+const START = '2026-11-20T10:00:00.123456Z';
+
+function newRun(): Json & { id: string } {
+  const id = uuidv7();
+  const dottedOrder = START.replace(/[-:.]/g, '') + id;
+  return { id, trace_id: id, dotted_order: dottedOrder, name: 'run', run_type: 'chain', start_time: START };
+}
+const newRuns = (count: number) => Array.from({ length: count }, newRun);
+
+describe('feedback of concurrent requests', () => {
+  let api: TestApi;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+  });
+  afterAll(() => api.close());
+
+  async function send<T = Json>(method: 'GET' | 'POST' | 'DELETE', url: string, payload?: Json) {
+    const answer = await api.app.inject({ method, url: `/api/v1${url}`, ...(payload && { payload }) });
+    return { status: answer.statusCode, body: answer.json<T>() };
+  }
+  async function upload(items: Json[]): Promise<number> {
+    const parts = items.map(
+      ({ id, ...body }) =>
+        `--b\r\nContent-Disposition: form-data; name="feedback.${id as string}"\r\nContent-Type: application/json\r\n\r\n${JSON.stringify(body)}\r\n`,
+    );
+    const answer = await api.app.inject({
+      method: 'POST',
+      url: '/runs/multipart',
+      headers: { 'content-type': 'multipart/form-data; boundary=b' },
+      payload: `${parts.join('')}--b--\r\n`,
+    });
+    return answer.statusCode;
+  }
+  const post = async (runs: Json[]): Promise<number> => (await send('POST', '/runs/batch', { post: runs })).status;
+  const statsOf = async (runId: string): Promise<Stats> =>
+    (await send<{ feedback_stats: Stats }>('GET', `/runs/${runId}`)).body.feedback_stats;
+
+  it('is all in the summary of its run', async () => {
+    const [run] = newRuns(1);
+    await post([run]);
+    const keys = Array.from({ length: 10 }, (_, index) => `key${index}`);
+    const answers = await Promise.all(keys.map((key) => send('POST', '/feedback', { run_id: run.id, key, score: 1 })));
+    expect(answers.map(({ status }) => status)).toEqual(keys.map(() => 200));
+    expect(Object.keys((await statsOf(run.id)) ?? {}).sort()).toEqual(keys);
+  });
+
+  it('is in the summary of a run that is stored at the same time', async () => {
+    const runs = newRuns(10);
+    await Promise.all(
+      runs.flatMap((run) => [post([run]), send('POST', '/feedback', { run_id: run.id, key: 'early', score: 1 })]),
+    );
+    const summaries = await Promise.all(runs.map(({ id }) => statsOf(id)));
+    expect(summaries).toEqual(runs.map(() => ({ early: expect.objectContaining({ n: 1 }) })));
+  });
+
+  it('leaves the summary of its earlier run when it is posted again for another one, and when it is deleted', async () => {
+    const [before, after] = newRuns(2);
+    await post([before, after]);
+    const id = randomUUID();
+    await send('POST', '/feedback', { id, run_id: before.id, key: 'moved', score: 1 });
+    await send('POST', '/feedback', { id, run_id: after.id, key: 'moved', score: 1 });
+    expect(await statsOf(before.id)).toBeNull();
+    expect(await statsOf(after.id)).toMatchObject({ moved: { n: 1 } });
+    await send('DELETE', `/feedback/${id}`);
+    expect(await statsOf(after.id)).toBeNull();
+  });
+
+  it('is stored without deadlocks from uploads of the same feedback in opposite orders', async () => {
+    const [run] = newRuns(1);
+    await post([run]);
+    const items = Array.from({ length: 40 }, () => ({ id: randomUUID(), run_id: run.id, key: 'same', score: 1 }));
+    const statuses = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => upload(index % 2 === 0 ? items : items.toReversed())),
+    );
+    expect(statuses).toEqual(statuses.map(() => 202));
+    expect(await statsOf(run.id)).toMatchObject({ same: { n: 40 } });
+  });
+
+  it('is stored without deadlocks beside patches of the same runs in opposite orders', async () => {
+    const runs = newRuns(30);
+    await post(runs);
+    const feedback = (of: Json[]): Json[] =>
+      of.map(({ id }) => ({ id: randomUUID(), run_id: id, key: 'same', score: 1 }));
+    const patch = async (of: Json[], outputs: Json): Promise<number> => {
+      const end = new Date().toISOString();
+      const patches = of.map(({ id, trace_id, dotted_order }) => ({
+        id,
+        trace_id,
+        dotted_order,
+        end_time: end,
+        outputs,
+      }));
+      return (await send('POST', '/runs/batch', { patch: patches })).status;
+    };
+    const rounds = 8;
+    for (let round = 0; round < rounds; round += 1) {
+      const statuses = await Promise.all([
+        patch(runs.toReversed(), { round }),
+        upload(feedback(runs)),
+        patch(runs, { again: round }),
+        upload(feedback(runs.toReversed())),
+      ]);
+      expect(statuses).toEqual([202, 202, 202, 202]);
+    }
+    const summaries = await Promise.all(runs.map(({ id }) => statsOf(id)));
+    expect(summaries).toEqual(runs.map(() => ({ same: expect.objectContaining({ n: 2 * rounds }) })));
+  });
+});
