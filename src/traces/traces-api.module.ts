@@ -14,6 +14,7 @@ import { RequestDecoding } from './ingest/request-decoding';
 import { RunUploadController, TraceIngestController } from './ingest/trace-ingest.controller';
 import { TraceIngestRepository } from './ingest/trace-ingest.repository';
 import { TraceIngestService } from './ingest/trace-ingest.service';
+import { TracePositions } from './ingest/trace-positions.service';
 import { TraceUploadService } from './ingest/trace-upload.service';
 import { UploadReader } from './ingest/upload-reader';
 import { LinkTokens } from './link-tokens';
@@ -91,6 +92,7 @@ import { TracesModule } from './traces.module';
     SharingService,
     TraceIngestRepository,
     TraceIngestService,
+    TracePositions,
     TraceQueryService,
     TraceRunsRepository,
     TraceThreadsRepository,

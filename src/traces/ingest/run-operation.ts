@@ -82,6 +82,7 @@ export function readOperation(source: OperationSource): RunOperation {
   }
   const parent = id('parent_run_id') ?? position?.ancestors.at(-1);
   set('dotted_order', dottedOrder);
+  if (parent === runId) fail('parent_run_id', 'a run is not its own parent');
   set('parent_run_id', parent);
   set('trace_id', id('trace_id') ?? position?.traceId);
   const startTime = instant('start_time');

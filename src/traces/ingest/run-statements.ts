@@ -14,6 +14,12 @@ export interface RunPlace {
   startTime: Instant;
 }
 
+/** The place of a run by what is known of it; null before its project and start are. */
+export function placeOf(change: RunChange): RunPlace | null {
+  const { project, start_time: start } = change;
+  return project && start ? { projectId: project.value, startTime: start.value as Instant } : null;
+}
+
 export interface NewRun {
   runId: string;
   place: RunPlace;

@@ -6,6 +6,7 @@ import { SEGMENT_LENGTH } from '../dotted-order';
 import { SPAN_ID_KEY } from '../otel/span-mapper';
 import { selectInstant } from '../trace-wire';
 import { COMPUTED_RANK, decodeRanks, DERIVED_RANK, Ranks, RunChange, RunField, weightOf } from './run-merge';
+import type { TracePosition } from './run-positions';
 import { slices } from './slices';
 import {
   type ChangedRun,
@@ -17,11 +18,16 @@ import {
   UPDATE_RUNS,
 } from './run-statements';
 
+/** Arbitrary number, the same in every process, of the locks on traces. */
+const TRACE_LOCKS = 4_201_979;
+/** A power of two. */
+const TRACE_LOCK_COUNT = 1024;
+
 export interface RunKey {
   runId: string;
   /** Null while the run is not stored. */
   place: RunPlace | null;
-  /** What came before anything said when and where the run began. */
+  /** Fields that came before anything said when and where the run began. */
   held: RunChange | null;
 }
 
@@ -152,12 +158,34 @@ export class TraceIngestRepository {
     }
   }
 
-  /** Serializes the computation of positions in a trace, since each request must see the runs of the others. */
+  /**
+   * Serializes the computation of positions in a trace, since each request must see the runs of the others. Traces share a limited
+   * number of locks: Postgres has room for some thousand, and an upload may have more traces. They are taken in one order, so that
+   * requests with common traces wait and never deadlock.
+   */
   async lockTraces(manager: EntityManager, tenantId: TenantId, traceIds: string[]): Promise<void> {
-    await manager.query(`SELECT pg_advisory_xact_lock(hashtextextended($1 || id, 0)) FROM unnest($2::text[]) AS id`, [
-      tenantId,
-      traceIds,
-    ]);
+    await manager.query(
+      `SELECT pg_advisory_xact_lock(${TRACE_LOCKS}, number)
+       FROM (SELECT DISTINCT hashtext($1::text || id) & ${TRACE_LOCK_COUNT - 1} AS number
+             FROM unnest($2::text[]) AS id ORDER BY number) AS numbers`,
+      [tenantId, traceIds],
+    );
+  }
+
+  /**
+   * Moves the runs that took one of these runs for their root into the trace that it is in. Only runs whose trace was computed
+   * here, since others name theirs.
+   */
+  async joinTraces(manager: EntityManager, tenantId: TenantId, runIds: string[]): Promise<void> {
+    await manager.query(
+      `UPDATE trace_runs r SET trace_id = parent.trace_id, updated_at = now()
+       FROM trace_run_keys k JOIN trace_runs parent ON parent.tenant_id = k.tenant_id
+         AND parent.project_id = k.project_id AND parent.start_time = k.start_time AND parent.run_id = k.run_id
+       WHERE k.tenant_id = $1 AND k.run_id = ANY ($2::uuid[]) AND parent.trace_id <> parent.run_id
+         AND r.tenant_id = $1 AND r.trace_id = k.run_id
+         AND (r.merge_ranks::json ->> 'trace_id') IN ('${DERIVED_RANK}', '${COMPUTED_RANK}')`,
+      [tenantId, runIds],
+    );
   }
 
   /**
@@ -196,11 +224,7 @@ export class TraceIngestRepository {
   }
 
   /** Trace and position of runs that are stored, for children that name only their parent. */
-  async positions(
-    manager: EntityManager,
-    tenantId: TenantId,
-    runIds: string[],
-  ): Promise<Map<string, { traceId: string; dottedOrder: string }>> {
+  async positions(manager: EntityManager, tenantId: TenantId, runIds: string[]): Promise<Map<string, TracePosition>> {
     const rows = await manager.query<{ run_id: string; trace_id: string; dotted_order: string }[]>(
       `SELECT r.run_id, r.trace_id, r.dotted_order FROM trace_run_keys k
        JOIN trace_runs r ON r.tenant_id = k.tenant_id AND r.project_id = k.project_id

@@ -9,19 +9,11 @@ import { Instant, instantOf, utcDay } from '../instant';
 import { ProjectsService } from '../projects/projects.service';
 import { traceErrors } from '../trace.errors';
 import { TracePartitions } from '../trace-partitions';
-import {
-  COMPUTED_RANK,
-  DERIVED_RANK,
-  encodeRanks,
-  mergeChange,
-  Ranks,
-  RUN_FIELDS,
-  RunChange,
-  RunField,
-} from './run-merge';
+import { DERIVED_RANK, encodeRanks, mergeChange, Ranks, RUN_FIELDS, RunChange, RunField } from './run-merge';
 import { ProjectReference, RunOperation } from './run-operation';
-import type { ChangedRun, NewRun, RunPlace } from './run-statements';
+import { type ChangedRun, type NewRun, placeOf, type RunPlace } from './run-statements';
 import { RunKey, TraceIngestRepository, unknownRun } from './trace-ingest.repository';
+import { TracePositions } from './trace-positions.service';
 import { UploadGate } from './upload-gate';
 
 /** Limit of days in one request: a partition for each day of a broken clock would be expensive. */
@@ -31,7 +23,7 @@ const MAX_AHEAD_MS = 366 * 86_400_000;
 /** Attempts to commit an upload. Locks are taken in one order, so that conflicts are rare, and two in a row more so. */
 const MAX_ATTEMPTS = 3;
 
-/** What an upload stores besides its runs, in their transaction. */
+/** The other parts of an upload, which are stored in the transaction of its runs. */
 export interface Accompaniment {
   /** Runs that `store` changes as well. They are locked together with those of the operations. */
   changedRuns: (manager: EntityManager) => Promise<string[]>;
@@ -50,6 +42,7 @@ export class TraceIngestService {
   constructor(
     @InjectDataSource() private readonly database: DataSource,
     private readonly runs: TraceIngestRepository,
+    private readonly positions: TracePositions,
     private readonly projects: ProjectsService,
     private readonly partitions: TracePartitions,
     config: AppConfig,
@@ -110,9 +103,7 @@ export class TraceIngestService {
     changes: Map<string, RunChange>,
     alsoLocked: string[],
   ): Promise<string[]> {
-    await this.completeIdentity(manager, tenantId, changes);
-    const unsettled = unsettledTraces(changes);
-    if (unsettled.length > 0) await this.runs.lockTraces(manager, tenantId, unsettled);
+    const unsettled = await this.positions.complete(manager, tenantId, changes);
     const runs = [...changes].map(([runId, change]) => {
       const place = placeOf(change);
       return { runId, change, place, held: place ? null : change };
@@ -151,7 +142,7 @@ export class TraceIngestService {
     if (changed.length > 0) await this.runs.update(manager, tenantId, changed);
     if (moved.length > 0) await this.runs.moveKeys(manager, tenantId, moved);
     if (held.length > 0) await this.runs.hold(manager, tenantId, held);
-    if (unsettled.length > 0) await this.runs.settleTraces(manager, tenantId, unsettled);
+    await this.positions.settle(manager, tenantId, unsettled);
     return inserted.map(({ runId }) => runId);
   }
 
@@ -171,56 +162,12 @@ export class TraceIngestService {
       change.project = { ...change.project, value };
     }
   }
-
-  /**
-   * Runs of clients that send neither trace_id nor dotted_order: a root begins a trace, and a child is in the trace of its
-   * parent.
-   */
-  private async completeIdentity(
-    manager: EntityManager,
-    tenantId: TenantId,
-    changes: Map<string, RunChange>,
-  ): Promise<void> {
-    const incomplete = [...changes].filter(
-      ([, change]) => placeOf(change) && !(change.trace_id && change.dotted_order),
-    );
-    if (incomplete.length === 0) return;
-    const elsewhere = incomplete
-      .map(([, change]) => change.parent_run_id?.value)
-      .filter((parent): parent is string => parent !== undefined && !changes.get(parent)?.dotted_order);
-    const parents = elsewhere.length > 0 ? await this.runs.positions(manager, tenantId, elsewhere) : undefined;
-    for (const [runId, change] of incomplete) {
-      const parentId = change.parent_run_id?.value;
-      const parent = parentId === undefined ? undefined : changes.get(parentId);
-      const traceId = parent?.trace_id?.value ?? parents?.get(parentId ?? '')?.traceId ?? parentId ?? runId;
-      const above = parent?.dotted_order?.value ?? parents?.get(parentId ?? '')?.dottedOrder;
-      const segment = dottedOrderSegment(change.start_time?.value as Instant, runId);
-      const rank = change.start_time?.rank === DERIVED_RANK ? DERIVED_RANK : COMPUTED_RANK;
-      change.trace_id ??= { value: traceId, rank };
-      change.dotted_order ??= { value: above === undefined ? segment : `${above}.${segment}`, rank };
-    }
-  }
 }
 
 function daysOf(changes: Map<string, RunChange>): Set<string> {
   const days = new Set<string>();
   for (const { start_time: start } of changes.values()) if (start) days.add(utcDay(start.value as Instant));
   return days;
-}
-
-/** Traces with runs whose position was computed here: a parent that arrives later changes it. */
-function unsettledTraces(changes: Map<string, RunChange>): string[] {
-  const traces = new Set<string>();
-  for (const { dotted_order: position, trace_id: trace } of changes.values()) {
-    if (trace && position && (position.rank === COMPUTED_RANK || position.rank === DERIVED_RANK))
-      traces.add(trace.value);
-  }
-  return [...traces].sort();
-}
-
-function placeOf(change: RunChange): RunPlace | null {
-  const { project, start_time: start } = change;
-  return project && start ? { projectId: project.value, startTime: start.value as Instant } : null;
 }
 
 function samePlace(a: RunPlace, b: RunPlace): boolean {
