@@ -13,6 +13,11 @@ class ExactNumber extends LosslessNumber {
   }
 }
 
+/** Whether a value of `parseExactly` is a number that JavaScript can't represent. */
+export function isExactNumber(value: unknown): value is LosslessNumber {
+  return value instanceof ExactNumber;
+}
+
 /** Whether a text of JSON may hold integers that JSON.parse would round. */
 export function hasLongIntegers(text: string): boolean {
   return LONG_INTEGER.test(text);

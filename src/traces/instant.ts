@@ -41,7 +41,7 @@ export function toInstant(value: unknown): Instant | undefined {
 }
 
 export function isInstant(value: string): value is Instant {
-  return CANONICAL.test(value);
+  return CANONICAL.test(value) && toInstant(value) === value;
 }
 
 export function instantOf(date: Date): Instant {

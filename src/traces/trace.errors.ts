@@ -5,6 +5,9 @@ export const traceErrors = {
   /** Refuses features of the hosted platform that this server doesn't have. Not with 501, since clients would retry. */
   unsupported: (path: string, reason: string) =>
     new ApiError(422, 'unsupported', `${path}: ${reason}`, { errors: [{ path, message: reason }] }),
+  /** Refuses what Postgres can't hold, where no check of a field has found it. */
+  unstorable: () =>
+    new ApiError(422, 'unstorable', 'A value of the request is too long, too large or too deep to be stored'),
   tooLarge: (limitBytes: number) =>
     new ApiError(
       413,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isStorable, STORABLE_RULE } from '../../database/storable-text';
+import { hasStorableNumbers, NUMBER_RULE } from '../stored-text';
 import { instantSchema, queryBoolean, queryList } from '../trace-wire';
 
 const json = z.unknown().optional();
@@ -11,7 +12,10 @@ const score = z
   .transform((value) => Number(value))
   .nullish();
 
-const source = z.looseObject({ type: z.string().optional(), metadata: z.record(z.string(), json).nullish() }).nullish();
+const source = z
+  .looseObject({ type: z.string().optional(), metadata: z.record(z.string(), json).nullish() })
+  .refine(hasStorableNumbers, NUMBER_RULE)
+  .nullish();
 
 export const createFeedbackSchema = z.object({
   id: z.guid().optional(),
@@ -47,10 +51,20 @@ export const feedbackParamsSchema = z.object({ feedback_id: z.guid() });
 
 export const feedbackTokenParams = z.object({ token: z.string().min(1) });
 
+/** A century. */
+const MAX_DAYS = 36_500;
 const period = z.object({
-  days: z.number().min(0).max(36_500).optional(),
-  hours: z.number().min(0).optional(),
-  minutes: z.number().min(0).optional(),
+  days: z.number().min(0).max(MAX_DAYS).optional(),
+  hours: z
+    .number()
+    .min(0)
+    .max(MAX_DAYS * 24)
+    .optional(),
+  minutes: z
+    .number()
+    .min(0)
+    .max(MAX_DAYS * 24 * 60)
+    .optional(),
 });
 const createFeedbackTokenSchema = z.object({
   run_id: z.guid(),

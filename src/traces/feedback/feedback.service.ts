@@ -4,6 +4,7 @@ import { DataSource, EntityManager } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../../auth/tenant';
 import { TraceIngestRepository } from '../ingest/trace-ingest.repository';
+import { storing } from '../storing';
 import { traceErrors } from '../trace.errors';
 import { toValues } from './feedback-values';
 import { FeedbackRepository, FeedbackRow, FeedbackValues } from './feedback.repository';
@@ -97,10 +98,11 @@ export class FeedbackService {
   }
 
   private async store(tenantId: TenantId, values: FeedbackValues): Promise<void> {
-    await this.database.transaction(async (manager) => {
+    const write = async (manager: EntityManager): Promise<void> => {
       const runIds = await this.runsOf(manager, tenantId, [values]);
       await this.runs.lockRuns(manager, tenantId, runIds);
       await this.writeFeedback(manager, tenantId, [values], runIds);
-    });
+    };
+    await storing(() => this.database.transaction(write));
   }
 }

@@ -6,6 +6,7 @@ import { SEALED_FIELDS } from '../../crypto/sealed-fields';
 import { AppConfig } from '../../config/config';
 import { Instant, instantOf } from '../instant';
 import { LinkTokens } from '../link-tokens';
+import { storing } from '../storing';
 import { traceErrors } from '../trace.errors';
 import type { CreateFeedbackToken } from './feedback.schemas';
 import { FeedbackLinkRow, NewFeedbackLink, PresignedFeedbackRepository } from './presigned-feedback.repository';
@@ -48,7 +49,7 @@ export class PresignedFeedbackService {
         ...stored,
       };
     });
-    await this.links.insertLinks(tenantId, rows);
+    await storing(() => this.links.insertLinks(tenantId, rows));
     return made;
   }
 

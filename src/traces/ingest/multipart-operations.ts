@@ -5,6 +5,7 @@ import type { Attachment } from '../attachments/attachments.service';
 import type { FeedbackValues } from '../feedback/feedback.repository';
 import { readFeedbackPart } from '../feedback/feedback-values';
 import type { Instant } from '../instant';
+import { MAX_NAME_LENGTH, NAME_RULE } from '../stored-text';
 import { traceErrors } from '../trace.errors';
 import type { MultipartPart } from './multipart';
 import type { OperationKind } from './run-merge';
@@ -74,6 +75,7 @@ export function separateAttachments(parts: MultipartPart[]): { attachments: Atta
       continue;
     }
     if (!field) throw traceErrors.invalid(part.name, 'an attachment needs a name: attachment.<run id>.<name>');
+    if (field.length > MAX_NAME_LENGTH) throw traceErrors.invalid(part.name, `the attachment's name ${NAME_RULE}`);
     const name = storableText(field);
     attachments.push({ runId: runId.toLowerCase(), name, mimeType: part.contentType, content: part });
   }

@@ -6,7 +6,7 @@ import { Instant, toInstant } from '../instant';
 import { traceErrors } from '../trace.errors';
 import { DERIVED_RANK, ExtraColumns, FieldValue, OperationKind, rankOf, RunChange, RunField } from './run-merge';
 import { storableText } from '../../database/storable-text';
-import { storableJsonb } from '../stored-text';
+import { hasStorableNumbers, MAX_NAME_LENGTH, NAME_RULE, NUMBER_RULE, storableJsonb } from '../stored-text';
 import { Usage, usageOf } from './usage';
 
 /** The fields that are separate parts in multipart requests, as the client's JSON text. */
@@ -92,6 +92,9 @@ export function readOperation(source: OperationSource): RunOperation {
 
   const projectId = id('session_id');
   const projectName = given(text('session_name'));
+  if (projectName !== undefined && projectName.length > MAX_NAME_LENGTH) {
+    fail('session_name', `session_name ${NAME_RULE}`);
+  }
   if (projectId) set('project', `id:${projectId}` satisfies ProjectReference);
   else if (projectName !== undefined) set('project', `name:${projectName}` satisfies ProjectReference);
   else if (kind === 'post') set('project', `name:${DEFAULT_PROJECT}` satisfies ProjectReference, DERIVED_RANK);
@@ -113,7 +116,10 @@ export function readOperation(source: OperationSource): RunOperation {
     if (field !== 'error') set(field, json.text);
     else if (json.value !== '') set('error', storableText(typeof json.value === 'string' ? json.value : json.text));
   }
-  if (change.extra) change.extra.columns = extraColumns(parsed.extra?.value);
+  if (change.extra) {
+    checkMetadata(parsed.extra?.value, fail);
+    change.extra.columns = extraColumns(parsed.extra?.value);
+  }
   deriveFrom(parsed, kind, endTime, change);
   return { runId, change };
 }
@@ -182,13 +188,28 @@ function metadataOf(extra: unknown): Record<string, unknown> | undefined {
     : undefined;
 }
 
+/** Refuses metadata that its columns can't hold: in a statement it would fail all runs of the upload, without a path. */
+function checkMetadata(extra: unknown, fail: (field: string, message: string) => never): void {
+  const metadata = metadataOf(extra);
+  if (!metadata) return;
+  const key = threadKeyOf(metadata);
+  if (key !== undefined && threadIdOf(metadata)!.length > MAX_NAME_LENGTH) {
+    fail(`extra.metadata.${key}`, `${key} ${NAME_RULE}`);
+  }
+  if (!hasStorableNumbers(metadata)) fail('extra.metadata', `metadata ${NUMBER_RULE}`);
+}
+
 /** The id of a conversation, under its names in various clients. */
 function threadIdOf(metadata: Record<string, unknown>): string | undefined {
-  for (const key of ['session_id', 'conversation_id', 'thread_id']) {
+  const key = threadKeyOf(metadata);
+  return key === undefined ? undefined : storableText(metadata[key] as string);
+}
+
+function threadKeyOf(metadata: Record<string, unknown>): string | undefined {
+  return ['session_id', 'conversation_id', 'thread_id'].find((key) => {
     const value = metadata[key];
-    if (typeof value === 'string' && value !== '') return storableText(value);
-  }
-  return undefined;
+    return typeof value === 'string' && value !== '';
+  });
 }
 
 function firstTokenTime(events: unknown): Instant | undefined {

@@ -7,6 +7,7 @@ import { isConflict, isMissingPartition } from '../../database/sql-errors';
 import { dottedOrderSegment } from '../dotted-order';
 import { Instant, instantOf, utcDay } from '../instant';
 import { ProjectsService } from '../projects/projects.service';
+import { storing } from '../storing';
 import { traceErrors } from '../trace.errors';
 import { TracePartitions } from '../trace-partitions';
 import { DERIVED_RANK, encodeRanks, mergeChange, Ranks, RUN_FIELDS, RunChange, RunField } from './run-merge';
@@ -52,7 +53,7 @@ export class TraceIngestService {
 
   /**
    * Stores the operations of a request and what accompanies them; when it returns they are committed.
-   * @throws {ApiError} 503 when the database is overloaded; nothing is stored then
+   * @throws {ApiError} 503 when the database is overloaded, 422 when it can't hold the content; nothing is stored then
    */
   async ingest(tenantId: TenantId, operations: RunOperation[], also: Accompaniment): Promise<void> {
     const changes = new Map<string, RunChange>();
@@ -62,7 +63,7 @@ export class TraceIngestService {
       else changes.set(runId, change);
     }
     this.checkTimes(changes);
-    await this.gate.run(() => this.write(tenantId, changes, also));
+    await storing(() => this.gate.run(() => this.write(tenantId, changes, also)));
   }
 
   private async write(tenantId: TenantId, changes: Map<string, RunChange>, also: Accompaniment): Promise<void> {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../../auth/tenant';
+import type { ApiError } from '../../http/api-error';
 import { traceErrors } from '../trace.errors';
 import { ProjectEntity } from './project.entity';
 import { ProjectCursor, ProjectSort, ProjectsRepository } from './projects.repository';
@@ -37,11 +38,14 @@ export class ProjectsV2Service {
       if (query[field] !== undefined) throw traceErrors.unsupported(field, 'projects are not filtered by that here');
     }
     if (query.include_facets) throw traceErrors.unsupported('include_facets', 'there are no facets here');
+    const after = query.cursor === undefined ? undefined : readCursor(query.cursor);
+    const lastKey = after?.key ?? null;
+    if (lastKey !== null && !(await this.rows.isSortKey(sort, lastKey))) throw invalidCursor();
     const { rows, last } = await this.rows.pageV2(tenantId, query, sort, {
       // One more than asked shows whether there is a next page.
       limit: query.page_size,
       descending: query.sort_order === 'desc',
-      ...(query.cursor !== undefined && { after: readCursor(query.cursor) }),
+      ...(after && { after }),
     });
     const items = await this.projects.withStats(tenantId, rows, query);
     return { items, next: last ? writeCursor(last) : null };
@@ -89,5 +93,7 @@ function readCursor(cursor: string): ProjectCursor {
   } catch {
     // Reported below, as any other text that is no cursor.
   }
-  throw traceErrors.invalid('cursor', 'this is not a cursor of a previous page');
+  throw invalidCursor();
 }
+
+const invalidCursor = (): ApiError => traceErrors.invalid('cursor', 'this is not a cursor of a previous page');

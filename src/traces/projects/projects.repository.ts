@@ -135,6 +135,15 @@ export class ProjectsRepository {
     return { rows, total };
   }
 
+  /** Whether a cursor of this listing can have the sort key. */
+  async isSortKey(sort: ProjectSort, key: string): Promise<boolean> {
+    const [{ isValid }] = await this.projects.query<[{ isValid: boolean }]>(
+      'SELECT pg_input_is_valid($1, $2) AS "isValid"',
+      [key, sortKey(sort).type],
+    );
+    return isValid;
+  }
+
   /** One page by cursor; projects without a value to sort by come last. */
   async pageV2(
     tenantId: TenantId,

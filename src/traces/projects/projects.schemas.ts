@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { parseJson } from '../../http/json-limits';
+import { MAX_NAME_LENGTH } from '../stored-text';
 import { instantSchema, queryBoolean, queryList } from '../trace-wire';
 
-export const projectName = z.string().trim().min(1).max(1000);
+export const projectName = z.string().trim().min(1).max(MAX_NAME_LENGTH);
 const extra = z.record(z.string(), z.unknown());
 export const traceTier = z.enum(['longlived', 'shortlived']);
 

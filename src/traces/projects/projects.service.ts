@@ -3,6 +3,7 @@ import type { TenantId } from '../../auth/tenant';
 import { Instant } from '../instant';
 import type { ProjectReference } from '../ingest/run-operation';
 import { storableJsonb } from '../stored-text';
+import { storing } from '../storing';
 import { traceErrors } from '../trace.errors';
 import { ProjectEntity } from './project.entity';
 import { NewProject, ProjectsRepository, ProjectStats } from './projects.repository';
@@ -61,11 +62,11 @@ export class ProjectsService {
       ...(body.start_time && { startTime: new Date(body.start_time) }),
       ...(body.reference_dataset_id && { referenceDatasetId: body.reference_dataset_id }),
     };
-    const created = await this.projects.insertProject(tenantId, fields);
+    const created = await storing(() => this.projects.insertProject(tenantId, fields));
     if (created) return created;
     const existing = await this.projects.findByName(tenantId, body.name);
     if (!existing || !upsert) throw traceErrors.projectExists(body.name);
-    return (await this.projects.updateProject(tenantId, existing.projectId, toFields(body))) ?? existing;
+    return (await this.change(tenantId, existing.projectId, toFields(body))) ?? existing;
   }
 
   async listProjects(tenantId: TenantId, query: ListProjects): Promise<{ items: ProjectWithStats[]; total: number }> {
@@ -111,7 +112,11 @@ export class ProjectsService {
     const { project } = await this.readProject(tenantId, projectId, { include_stats: false });
     this.cache.clear();
     const fields = { ...toFields(body), ...(body.name != null && { name: body.name }) };
-    return (await this.projects.updateProject(tenantId, project.projectId, fields)) ?? project;
+    return (await this.change(tenantId, project.projectId, fields)) ?? project;
+  }
+
+  private change(tenantId: TenantId, projectId: string, fields: Partial<NewProject>): Promise<ProjectEntity | null> {
+    return storing(() => this.projects.updateProject(tenantId, projectId, fields));
   }
 
   /** @throws {ApiError} 404 when none of the projects exists. */

@@ -10,6 +10,7 @@ import { isV2Field } from './trace-run.mapper';
 import type { RunCursor } from './trace-runs.repository';
 
 const DAY_MS = 86_400_000;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** @throws {ApiError} 422 for an invalid filter, with the position, and for a query without conditions */
 export function toSelection(body: RunFilter): RunSelection {
@@ -86,7 +87,7 @@ export function writeCursor({ startTime, runId }: RunCursor): string {
 /** @throws {ApiError} 422 */
 export function readCursor(cursor: string): RunCursor {
   const [startTime = '', runId = ''] = Buffer.from(cursor, 'base64url').toString('utf8').split(' ');
-  if (!isInstant(startTime) || !/^[0-9a-f-]{36}$/.test(runId)) {
+  if (!isInstant(startTime) || !UUID.test(runId)) {
     throw traceErrors.invalid('cursor', 'this is not a cursor of a previous page');
   }
   return { startTime, runId };
