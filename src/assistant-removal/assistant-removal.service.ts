@@ -22,7 +22,7 @@ export class AssistantRemovalService {
     if (!(await this.assistants.deleteAssistant(tenantId, assistantId))) throw assistantErrors.notFound();
   }
 
-  /** Removes every assistant that was created; another request may do so at the same time. */
+  /** Removes every assistant that can be removed; another request may do so at the same time. */
   async removeAll(tenantId: TenantId): Promise<void> {
     for (const assistantId of await this.assistants.removableIds(tenantId)) {
       await this.runs.cancelOfAssistant(tenantId, assistantId);

@@ -48,8 +48,9 @@ export class AssistantsRepository {
     return restrict(query, 'a.metadata', access).getOne();
   }
 
-  findAll(tenantId: TenantId): Promise<Pick<AssistantEntity, 'assistantId' | 'graphId'>[]> {
-    return this.assistants.find({ select: { assistantId: true, graphId: true }, where: { tenantId } });
+  async findIds(tenantId: TenantId): Promise<string[]> {
+    const assistants = await this.assistants.find({ select: { assistantId: true }, where: { tenantId } });
+    return assistants.map(({ assistantId }) => assistantId);
   }
 
   /** Stores a new assistant as version 1; resolves to false when the id is taken. */

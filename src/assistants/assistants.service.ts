@@ -51,7 +51,7 @@ export class AssistantsService {
    */
   async getForRun(tenantId: TenantId, idOrGraph: string): Promise<AssistantEntity> {
     let assistant = await this.findAssistant(tenantId, idOrGraph);
-    if (assistant && !this.isSystem(assistant)) {
+    if (assistant && !this.registry.isSystemAssistant(assistant.assistantId)) {
       const requested = { assistant_id: assistant.assistantId, metadata: {} };
       const { filter } = await this.authorizer.authorize('assistants', 'read', requested);
       if (filter) assistant = await this.findAssistant(tenantId, idOrGraph, filter);
@@ -101,19 +101,19 @@ export class AssistantsService {
     return changed ?? reject(assistantErrors.notFound());
   }
 
-  /** @throws 409 for the default assistant of a graph. */
+  /** @throws 409 for the default assistant of a served graph. */
   async getRemovable(tenantId: TenantId, idOrGraph: string): Promise<AssistantEntity> {
     const requested = { assistant_id: this.idOf(idOrGraph) };
     const { filter } = await this.authorizer.authorize('assistants', 'delete', requested);
     const assistant = await this.accessible(tenantId, idOrGraph, filter);
-    if (this.isSystem(assistant)) throw assistantErrors.system();
+    if (this.registry.isSystemAssistant(assistant.assistantId)) throw assistantErrors.system();
     return assistant;
   }
 
-  /** Created assistants, without the default ones of the graphs. */
+  /** All assistants but the default ones of the served graphs. */
   async removableIds(tenantId: TenantId): Promise<string[]> {
-    const assistants = await this.repository.findAll(tenantId);
-    return assistants.filter((each) => !this.isSystem(each)).map(({ assistantId }) => assistantId);
+    const ids = await this.repository.findIds(tenantId);
+    return ids.filter((id) => !this.registry.isSystemAssistant(id));
   }
 
   /** Resolves to false when there is no such assistant. */
@@ -200,10 +200,6 @@ export class AssistantsService {
   /** A graph's name stands for its default assistant. */
   private idOf(idOrGraph: string): string {
     return this.registry.has(idOrGraph) ? this.registry.systemAssistantId(idOrGraph) : idOrGraph;
-  }
-
-  private isSystem({ assistantId, graphId }: Pick<AssistantEntity, 'assistantId' | 'graphId'>): boolean {
-    return assistantId === this.registry.systemAssistantId(graphId);
   }
 
   private checkGraph(graphId: string): void {

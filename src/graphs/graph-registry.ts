@@ -23,6 +23,7 @@ export class GraphRegistry {
   /** Whether a graph is written in Python. */
   readonly hasPython: boolean;
   private readonly byId: Map<string, GraphSource>;
+  private readonly systemAssistantIds: Set<string>;
 
   constructor(config: AppConfig) {
     this.config = config.langgraphJson;
@@ -36,6 +37,7 @@ export class GraphRegistry {
     this.threadTtl = config.graphs.threadTtl ?? this.config.threadTtl;
     this.hasPython = this.config.graphs.some(({ language }) => language === 'python');
     this.byId = new Map(this.config.graphs.map((graph) => [graph.graphId, graph]));
+    this.systemAssistantIds = new Set(this.config.graphs.map(({ graphId }) => this.systemAssistantId(graphId)));
   }
 
   get graphs(): GraphSource[] {
@@ -63,5 +65,10 @@ export class GraphRegistry {
   /** The same on every deployment and in every tenant: clients may hard-code it. */
   systemAssistantId(graphId: string): string {
     return uuidv5(graphId, ASSISTANT_NAMESPACE);
+  }
+
+  /** Whether the id is that of a served graph's default assistant, whichever graph that assistant runs now. */
+  isSystemAssistant(assistantId: string): boolean {
+    return this.systemAssistantIds.has(assistantId);
   }
 }

@@ -41,12 +41,23 @@ describe('the default assistant of a graph', () => {
     api = await startTestApi({ GANTRY_CONFIG: config.path, LANGGRAPH_CONFIG: JSON.stringify(defaults) }, database);
   }
 
-  async function call<T>(method: string, path: string, body?: object): Promise<T> {
-    const response = await fetch(`${api!.url}/assistants/${path}`, {
+  /** A start of the deployment without the graph. */
+  async function startWithoutGraph(): Promise<void> {
+    await api?.close();
+    const file = JSON.parse(readFileSync(config.path, 'utf8')) as { graphs: Record<string, unknown> };
+    delete file.graphs[GRAPH];
+    writeFileSync(config.path, JSON.stringify(file));
+    api = await startTestApi({ GANTRY_CONFIG: config.path }, database);
+  }
+
+  const send = (method: string, path: string, body?: object): Promise<Response> =>
+    fetch(`${api!.url}/assistants/${path}`, {
       method,
-      headers: { 'content-type': 'application/json' },
-      ...(body && { body: JSON.stringify(body) }),
+      ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     });
+
+  async function call<T>(method: string, path: string, body?: object): Promise<T> {
+    const response = await send(method, path, body);
     expect(response.status).toBe(200);
     return (await response.json()) as T;
   }
@@ -80,5 +91,25 @@ describe('the default assistant of a graph', () => {
     await call('PATCH', GRAPH, { config: { recursion_limit: 3 } });
     await start(undefined, { [GRAPH]: { recursion_limit: 11 } });
     expect(await current()).toMatchObject({ config: { recursion_limit: 3 }, context: { model: 'small' }, version: 2 });
+  });
+
+  it('can be deleted once its graph is no longer served, and not before, whichever graph it runs', async () => {
+    await start(undefined);
+    const { assistant_id } = await call<Assistant>('PATCH', GRAPH, { graph_id: 'three' });
+    const refused = await send('DELETE', assistant_id);
+    expect([refused.status, await refused.json()]).toMatchObject([409, { code: 'system_assistant' }]);
+    expect(await current()).toMatchObject({ assistant_id, graph_id: 'three' });
+
+    await startWithoutGraph();
+    expect((await send('DELETE', assistant_id)).status).toBe(204);
+    expect((await send('GET', assistant_id)).status).toBe(404);
+  });
+
+  it('can be deleted when its graph, which it still names, is no longer served', async () => {
+    await start(undefined);
+    const { assistant_id } = await current();
+    await startWithoutGraph();
+    expect((await send('DELETE', assistant_id)).status).toBe(204);
+    expect((await send('GET', assistant_id)).status).toBe(404);
   });
 });
