@@ -1,5 +1,5 @@
 /** Definitions that other blocks refer to, and HTML that continues after an empty line: such a text is one block. */
-const IS_CONNECTED = /^ {0,3}\[[^\]]+\]:|<(?:!--|!\[CDATA|\?|pre|script|style|textarea)/im;
+const IS_CONNECTED = /^ {0,3}\[(?:\\[^]|[^[\]\\])+\]:|<(?:!--|!\[CDATA|\?|pre|script|style|textarea)/im;
 const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
 /** Lines that may continue the block before an empty line: of a list, or of what is in one. */
 const MAY_CONTINUE = /^(?:\s|[-+*] |[-+*]$|\d{1,9}[.)])/;
