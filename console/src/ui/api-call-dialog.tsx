@@ -5,17 +5,18 @@ import { credentials } from '../app/session';
 import type { Call } from './api-call';
 import { CopyButton } from './copy-button';
 import { Dialog } from './dialog';
+import { quoted } from './shell';
 import { Tabs } from './tabs';
 
 /** Placeholder for the key: this text gets copied into tickets and shells. */
 const KEY_PLACES = { api_key: ['x-api-key', '$GANTRY_API_KEY'], token: ['authorization', 'Bearer $TOKEN'] } as const;
 
 function curl({ method, path, body }: Call, header: readonly [string, string] | undefined): string {
-  const lines = [`curl ${method === 'GET' ? '' : `-X ${method} `}'${API_URL}${path}'`];
+  const lines = [`curl ${method === 'GET' ? '' : `-X ${method} `}${quoted(API_URL + path)}`];
   if (header) lines.push(`-H "${header[0]}: ${header[1]}"`);
   if (body !== undefined) {
     lines.push(`-H 'content-type: application/json'`);
-    lines.push(`-d '${JSON.stringify(body).replaceAll("'", String.raw`'\''`)}'`);
+    lines.push(`-d ${quoted(JSON.stringify(body))}`);
   }
   return lines.join(' \\\n  ');
 }

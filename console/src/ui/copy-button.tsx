@@ -4,7 +4,7 @@ import { IconButton } from './button';
 const SHOWN_MS = 1_200;
 
 /** Copies a text. On addresses without TLS, where the browser gives no clipboard access, it selects the text instead. */
-async function copy(text: string): Promise<void> {
+export async function copy(text: string): Promise<void> {
   if (window.isSecureContext) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');
   area.value = text;

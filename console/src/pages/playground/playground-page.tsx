@@ -3,9 +3,10 @@ import { useState } from 'react';
 import { assistantsQuery } from '../../api/assistants';
 import { useUrlState } from '../../app/url-state';
 import { Button } from '../../ui/button';
+import { copy } from '../../ui/copy-button';
 import { Empty, ErrorBox, Loading } from '../../ui/feedback';
 import { Page } from '../../ui/page';
-import { notify } from '../../ui/toast';
+import { notify, notifyError } from '../../ui/toast';
 import { Chat } from './chat';
 import { useRunOptions } from './run-options';
 import { Settings } from './settings';
@@ -27,10 +28,8 @@ export default function PlaygroundPage() {
     setState({ thread: undefined, checkpoint: undefined, branch: undefined }, { push: true });
     setEpoch(epoch + 1);
   };
-  const share = async (): Promise<void> => {
-    await navigator.clipboard.writeText(location.href);
-    notify('The link to this thread is copied.');
-  };
+  const share = (): Promise<void> =>
+    copy(location.href).then(() => notify('The link to this thread is copied.'), notifyError);
   const body = {
     assistant_id: chosen?.assistant_id,
     input: { messages: [{ role: 'user', content: '…' }] },
@@ -122,7 +121,14 @@ export default function PlaygroundPage() {
             modes={modesOf(modes)}
             onModes={(next) => setState({ modes: next.join() || undefined })}
           />
-          {isSettingsOpen && <Settings assistantId={chosen.assistant_id!} options={options} onChange={setOptions} />}
+          {isSettingsOpen && (
+            <Settings
+              key={chosen.assistant_id}
+              assistantId={chosen.assistant_id!}
+              options={options}
+              onChange={setOptions}
+            />
+          )}
         </div>
       )}
     </Page>

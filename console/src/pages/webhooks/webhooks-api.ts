@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { getJson, getPage, sendJson } from '../../api/json';
 import type { Schemas } from '../../api/info';
+import { quoted } from '../../ui/shell';
 
 export type Delivery = Schemas['WebhookDelivery'];
 export type DeliveryDetail = Schemas['WebhookDeliveryDetail'];
@@ -29,6 +30,8 @@ export const deliveryQuery = (id: string) =>
 
 /** The request of an attempt for a shell. Masked values stay masked: they are never sent to a page. */
 export function curlOf(delivery: Delivery, attempt: Attempt): string {
-  const headers = Object.entries(attempt.request_headers).map(([name, value]) => `  -H '${name}: ${value}' \\`);
-  return [`curl -X POST '${delivery.url}' \\`, ...headers, `  --data @body.json`].join('\n');
+  const headers = Object.entries(attempt.request_headers).map(
+    ([name, value]) => `  -H ${quoted(`${name}: ${value}`)} \\`,
+  );
+  return [`curl -X POST ${quoted(delivery.url)} \\`, ...headers, `  --data @body.json`].join('\n');
 }
