@@ -21,11 +21,11 @@ export function jsonProblem(text: string): string | undefined {
   }
 }
 
-/** Edits JSON as text, and shows its syntax error under it. */
+/** Edits JSON as text, and shows its syntax error under it. A form around it can't be submitted while there is one. */
 export function JsonEditor({ text, onChange, label, placeholder }: Props) {
   const problem = jsonProblem(text);
   return (
-    <div>
+    <div className="relative">
       <div
         className={`max-h-96 overflow-hidden rounded-md border bg-surface ${problem ? 'border-bad' : 'border-strong-line'}`}
       >
@@ -33,7 +33,18 @@ export function JsonEditor({ text, onChange, label, placeholder }: Props) {
           <CodeEditor value={text} onChange={onChange} label={label} placeholder={placeholder} />
         </Suspense>
       </div>
-      {problem && <p className="mt-1 text-xs text-bad">{problem}</p>}
+      {problem && (
+        <>
+          <p className="mt-1 text-xs text-bad">{problem}</p>
+          {/* The editor is no form control: this one carries its error to the form, and the browser's message points at it. */}
+          <input
+            ref={(input) => input?.setCustomValidity(problem)}
+            aria-label="Syntax error"
+            tabIndex={-1}
+            className="pointer-events-none absolute inset-x-0 bottom-0 h-px opacity-0"
+          />
+        </>
+      )}
     </div>
   );
 }
