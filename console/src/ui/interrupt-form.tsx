@@ -1,35 +1,10 @@
-import { useState } from 'react';
-import type { JsonSchema } from '../api/graph-schemas';
+import { type FormEvent, useState } from 'react';
+import { Boundary } from './boundary';
 import { Button } from './button';
 import { JsonField } from './json-editor';
 import { JsonView } from './json-view';
+import { answerSchemaOf, type Question, requestsOf } from './questions';
 import { SchemaForm } from './schema-form';
-
-/** A question that a run asks, as `interrupt()` makes it. */
-export interface Question {
-  id?: string;
-  value?: unknown;
-}
-
-/** The requests of LangChain's human-in-the-loop middleware. */
-interface ActionRequest {
-  name?: string;
-  action?: string;
-  args?: unknown;
-  arguments?: unknown;
-  description?: string;
-}
-
-interface KnownQuestion {
-  action_requests?: ActionRequest[];
-  review_configs?: { allowed_decisions?: string[] }[];
-  schema?: JsonSchema;
-  response_schema?: JsonSchema;
-  question?: string;
-}
-
-const asKnown = (value: unknown): KnownQuestion =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
 
 interface Props {
   question: Question;
@@ -37,25 +12,36 @@ interface Props {
   isBusy: boolean;
 }
 
-/** Approves, rejects or edits what a run asks; anything else is answered as JSON, or by the form of its schema. */
-export function InterruptForm({ question, answer, isBusy }: Props) {
-  const known = asKnown(question.value);
-  const request = known.action_requests?.[0];
-  const schema = known.response_schema ?? known.schema;
+/**
+ * Approves, rejects or edits what a run asks; anything else is answered as JSON, or by the form of its schema. A question that
+ * can't be rendered is replaced by the error alone.
+ */
+export function InterruptForm(props: Props) {
+  return (
+    <Boundary of={props.question}>
+      <QuestionForm {...props} />
+    </Boundary>
+  );
+}
+
+function QuestionForm({ question, answer, isBusy }: Props) {
+  const requests = requestsOf(question);
+  const request = requests?.[0];
+  const schema = answerSchemaOf(question);
   const [mode, setMode] = useState<'decide' | 'edit'>('decide');
   const [value, setValue] = useState<unknown>(request ? (request.args ?? request.arguments) : undefined);
   const decide = (type: 'approve' | 'reject'): void => {
-    if (known.action_requests) answer({ decisions: known.action_requests.map(() => ({ type })) });
-    else answer(type);
+    answer(requests ? { decisions: requests.map(() => ({ type })) } : type);
   };
-  const sendEdited = (): void => {
+  const sendEdited = (event: FormEvent): void => {
+    event.preventDefault();
     if (!request) return answer(value);
     const edited = { type: 'edit', edited_action: { name: request.name ?? request.action, args: value } };
-    const others = known.action_requests!.slice(1).map(() => ({ type: 'approve' }));
+    const others = requests!.slice(1).map(() => ({ type: 'approve' }));
     answer({ decisions: [edited, ...others] });
   };
   return (
-    <div className="space-y-3">
+    <form onSubmit={sendEdited} className="space-y-3">
       <div className="rounded-md border border-line bg-surface p-3">
         {typeof question.value === 'string' ? <p>{question.value}</p> : <JsonView value={question.value} />}
       </div>
@@ -72,7 +58,7 @@ export function InterruptForm({ question, answer, isBusy }: Props) {
       <div className="flex flex-wrap gap-2">
         {mode === 'edit' || schema ? (
           <>
-            <Button look="primary" disabled={isBusy || value === undefined} onClick={sendEdited}>
+            <Button type="submit" look="primary" disabled={isBusy || value === undefined}>
               Send the answer
             </Button>
             {!schema && <Button onClick={() => setMode('decide')}>Back</Button>}
@@ -91,6 +77,6 @@ export function InterruptForm({ question, answer, isBusy }: Props) {
           </>
         )}
       </div>
-    </div>
+    </form>
   );
 }

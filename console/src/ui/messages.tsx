@@ -1,50 +1,10 @@
 import { useState } from 'react';
+import { Boundary } from './boundary';
+import { type Block, type ChatMessage, textOf, type ToolCall, toolCallIds, toolResults } from './chat-messages';
 import { Icon } from './icons';
 import { JsonView } from './json-view';
 import { MarkdownText } from './markdown';
 import { VirtualList } from './virtual-list';
-
-export interface ToolCall {
-  id?: string;
-  name: string;
-  args: unknown;
-}
-
-/** A message of a conversation, as LangChain writes them. */
-export interface ChatMessage {
-  id?: string;
-  type: string;
-  content: unknown;
-  name?: string;
-  tool_calls?: ToolCall[];
-  tool_call_id?: string;
-  status?: string;
-}
-
-interface Block {
-  type?: string;
-  text?: string;
-  image_url?: string | { url?: string };
-  source_type?: string;
-  data?: string;
-  mime_type?: string;
-  mimeType?: string;
-}
-
-const isMessage = (value: unknown): value is ChatMessage =>
-  typeof value === 'object' && value !== null && 'type' in value && 'content' in value;
-
-/** The messages of a state; undefined where it holds none. */
-export function messagesOf(values: unknown): ChatMessage[] | undefined {
-  const found = (values as { messages?: unknown } | null | undefined)?.messages;
-  return Array.isArray(found) && found.every(isMessage) ? found : undefined;
-}
-
-export function textOf(content: unknown): string {
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return content == null ? '' : JSON.stringify(content);
-  return content.map((block: Block | string) => (typeof block === 'string' ? block : (block.text ?? ''))).join('');
-}
 
 /** Address of a picture inside a message; only data: URLs are loaded. */
 function pictureOf(block: Block): string | undefined {
@@ -124,7 +84,16 @@ interface MessageProps {
   isRunning: boolean;
 }
 
-export function Message({ message, results, isRunning }: MessageProps) {
+/** A message of a conversation. One that can't be rendered is replaced by the error alone. */
+export function Message(props: MessageProps) {
+  return (
+    <Boundary of={props.message}>
+      <MessageContent {...props} />
+    </Boundary>
+  );
+}
+
+function MessageContent({ message, results, isRunning }: MessageProps) {
   const text = textOf(message.content);
   if (message.type === 'human') {
     return (
@@ -158,17 +127,13 @@ export function Message({ message, results, isRunning }: MessageProps) {
   );
 }
 
-/** Results of tools by the id of the call, where they are shown. */
-export const toolResults = (messages: ChatMessage[]): Map<string, ChatMessage> =>
-  new Map(messages.filter(({ tool_call_id }) => tool_call_id !== undefined).map((each) => [each.tool_call_id!, each]));
-
 /** Height in pixels that a message is assumed to have until it is rendered. */
 export const MESSAGE_ESTIMATE = 80;
 
 /** A read-only conversation. */
 export function Conversation({ messages }: { messages: ChatMessage[] }) {
   const results = toolResults(messages);
-  const calls = new Set(messages.flatMap(({ tool_calls }) => tool_calls?.map(({ id }) => id) ?? []));
+  const calls = toolCallIds(messages);
   return (
     <VirtualList
       items={messages.filter(({ tool_call_id }) => tool_call_id === undefined || !calls.has(tool_call_id))}

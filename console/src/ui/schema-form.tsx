@@ -1,7 +1,9 @@
 import { type ReactNode, useId } from 'react';
 import type { JsonSchema } from '../api/graph-schemas';
 import { Button, IconButton } from './button';
+import { fieldsOf } from './fields';
 import { JsonField } from './json-editor';
+import { resolve, typeOf } from './json-schema';
 
 interface Props {
   schema: JsonSchema;
@@ -11,51 +13,31 @@ interface Props {
   omit?: string[];
 }
 
-type Values = Record<string, unknown>;
-
-/** Resolves references, and the non-null alternative of `T | null`. */
-function resolve(schema: JsonSchema, root: JsonSchema): JsonSchema {
-  const name = /^#\/(?:\$defs|definitions)\/(.+)$/.exec(schema.$ref ?? '')?.[1];
-  if (name !== undefined) {
-    const found = root.$defs?.[name] ?? root.definitions?.[name];
-    return found ? resolve({ ...found, ...withoutRef(schema) }, root) : withoutRef(schema);
-  }
-  const alternatives = schema.anyOf ?? schema.oneOf;
-  const real = alternatives?.filter(({ type }) => type !== 'null');
-  if (real?.length === 1) return resolve({ ...schema, anyOf: undefined, oneOf: undefined, ...real[0] }, root);
-  if (real && real.length > 1 && real.every((each) => each.const !== undefined)) {
-    return { ...schema, anyOf: undefined, oneOf: undefined, enum: real.map((each) => each.const) };
-  }
-  if (schema.allOf?.length === 1) return resolve({ ...schema, allOf: undefined, ...schema.allOf[0] }, root);
-  return schema;
-}
-
-function withoutRef({ $ref: _, ...rest }: JsonSchema): JsonSchema {
-  return rest;
-}
-
-const typeOf = ({ type }: JsonSchema): string | undefined =>
-  Array.isArray(type) ? type.find((each) => each !== 'null') : type;
+/** Depth from which nested objects are edited as JSON: their number may grow with each level. */
+const MAX_DEPTH = 4;
 
 const LONG_TEXT = /prompt|instruction|template|description/i;
 
-function Field({
-  name,
-  schema,
-  root,
-  value,
-  onChange,
-  isRequired,
-}: {
-  name: string;
-  schema: JsonSchema;
+/** The schema that a form is for, and the place in it that a part of the form shows. */
+interface Place {
   root: JsonSchema;
+  depth: number;
+  /** Names of the definitions that the place is inside of. */
+  refs: readonly string[];
+}
+
+interface FieldProps {
+  name: string;
+  schema: unknown;
+  place: Place;
   value: unknown;
   onChange: (value: unknown) => void;
   isRequired: boolean;
-}) {
+}
+
+function Field({ name, schema, place, value, onChange, isRequired }: FieldProps) {
   const id = useId();
-  const field = resolve(schema, root);
+  const { schema: field, refs } = resolve(schema, place.root, place.refs);
   const type = typeOf(field);
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
   const shownDefault = field.default === undefined ? '' : String(JSON.stringify(field.default)).replace(/^"|"$/g, '');
@@ -145,22 +127,19 @@ function Field({
       />,
     );
   }
-  if (type === 'object' && field.properties) {
+  if (type === 'object' && field.properties && place.depth < MAX_DEPTH) {
     return (
       <fieldset className="rounded-md border border-line p-3">
         <legend className="px-1 font-medium">{field.title ?? name}</legend>
         {about}
-        <Fields schema={field} root={root} value={value} onChange={onChange} />
+        <Fields schema={field} place={{ ...place, depth: place.depth + 1, refs }} value={value} onChange={onChange} />
       </fieldset>
     );
   }
-  if (
-    type === 'array' &&
-    field.items &&
-    ['string', 'number', 'integer'].includes(typeOf(resolve(field.items, root)) ?? '')
-  ) {
+  const itemType = type === 'array' ? typeOf(resolve(field.items, place.root, refs).schema) : undefined;
+  if (itemType && ['string', 'number', 'integer'].includes(itemType)) {
     const list = Array.isArray(value) ? (value as unknown[]) : [];
-    const isNumber = typeOf(resolve(field.items, root)) !== 'string';
+    const isNumber = itemType !== 'string';
     return (
       <fieldset>
         <legend>{label}</legend>
@@ -194,8 +173,8 @@ function Field({
   );
 }
 
-function Fields({ schema, root, value, onChange, omit = [] }: Props & { root: JsonSchema }) {
-  const values = (value ?? {}) as Values;
+function Fields({ schema, place, value, onChange, omit = [] }: Props & { place: Place }) {
+  const values = fieldsOf(value);
   return (
     <div className="space-y-4">
       {Object.entries(schema.properties ?? {})
@@ -205,9 +184,9 @@ function Fields({ schema, root, value, onChange, omit = [] }: Props & { root: Js
             key={name}
             name={name}
             schema={field}
-            root={root}
+            place={place}
             value={values[name]}
-            isRequired={schema.required?.includes(name) === true && field.default === undefined}
+            isRequired={schema.required?.includes(name) === true && fieldsOf(field).default === undefined}
             onChange={(next) => {
               const { [name]: _, ...others } = values;
               onChange(next === undefined ? others : { ...others, [name]: next });
@@ -220,7 +199,8 @@ function Fields({ schema, root, value, onChange, omit = [] }: Props & { root: Js
 
 /** A form for a value of a JSON schema. Parts that the schema doesn't describe are edited as JSON. */
 export function SchemaForm({ schema, value, onChange, omit }: Props) {
-  const root = resolve(schema, schema);
-  if (!root.properties) return <JsonField value={value} onChange={onChange} label={root.title ?? 'Value'} />;
-  return <Fields schema={root} root={schema} value={value} onChange={onChange} omit={omit} />;
+  const { schema: top, refs } = resolve(schema, schema);
+  if (!top.properties) return <JsonField value={value} onChange={onChange} label={top.title ?? 'Value'} />;
+  const place = { root: schema, depth: 0, refs };
+  return <Fields schema={top} place={place} value={value} onChange={onChange} omit={omit} />;
 }

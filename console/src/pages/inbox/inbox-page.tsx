@@ -5,9 +5,11 @@ import { sdk } from '../../api/sdk';
 import { useUrlState } from '../../app/url-state';
 import { Empty, ErrorBox, Loading } from '../../ui/feedback';
 import { findWaiting, type Waiting } from './waiting';
-import { InterruptForm, type Question } from '../../ui/interrupt-form';
-import { Conversation, messagesOf } from '../../ui/messages';
+import { messagesOf } from '../../ui/chat-messages';
+import { InterruptForm } from '../../ui/interrupt-form';
+import { Conversation } from '../../ui/messages';
 import { Page } from '../../ui/page';
+import { type Question, summaryOf } from '../../ui/questions';
 import { Time } from '../../ui/time';
 import { notify, notifyError } from '../../ui/toast';
 import { VirtualList } from '../../ui/virtual-list';
@@ -16,18 +18,6 @@ const WATCH_MS = 3_000;
 /** Height in pixels that a row of the list is assumed to have until it is rendered. */
 const ROW_ESTIMATE = 60;
 const WITHOUT_SCROLL = { preventScroll: true };
-
-function summaryOf({ value }: Question): string {
-  if (typeof value === 'string') return value;
-  const { question, description, action_requests } = (value ?? {}) as {
-    question?: string;
-    description?: string;
-    action_requests?: { name?: string; description?: string }[];
-  };
-  return (
-    question ?? description ?? action_requests?.[0]?.description ?? action_requests?.[0]?.name ?? JSON.stringify(value)
-  );
-}
 
 export default function InboxPage() {
   const [{ thread }, setState] = useUrlState();
@@ -62,7 +52,8 @@ export default function InboxPage() {
         wasMovedByKey.current = next !== at;
       }
       const name = { a: 'Approve', r: 'Reject', e: 'Edit' }[event.key];
-      if (name === undefined) return;
+      // A key that is held down answers one question, not those that follow.
+      if (name === undefined || event.repeat) return;
       const buttons = [...document.querySelectorAll<HTMLButtonElement>('[data-answers] button')];
       buttons.find(({ textContent }) => textContent === name || (name === 'Edit' && textContent === 'Answer'))?.click();
     };
@@ -168,7 +159,7 @@ export default function InboxPage() {
               {messagesOf(shown.values) && <Conversation messages={messagesOf(shown.values)!.slice(-6)} />}
               {shown.questions.map((question, index) => (
                 <section
-                  key={question.id ?? index}
+                  key={`${shown.threadId} ${question.id ?? index}`}
                   aria-label={`Question ${index + 1}`}
                   {...(index === 0 && { 'data-answers': true })}
                   className="rounded-lg border border-wait/50 bg-wait-soft p-4"

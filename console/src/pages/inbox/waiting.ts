@@ -1,5 +1,5 @@
 import { answerOf, api } from '../../api/client';
-import type { Question } from '../../ui/interrupt-form';
+import type { Question } from '../../ui/questions';
 
 const PAGE_SIZE = 200;
 

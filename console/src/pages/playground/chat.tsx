@@ -6,10 +6,12 @@ import { schemasQuery } from '../../api/graph-schemas';
 import { sdk } from '../../api/sdk';
 import { Button, IconButton } from '../../ui/button';
 import { ErrorBox } from '../../ui/feedback';
-import { InterruptForm, type Question } from '../../ui/interrupt-form';
+import { InterruptForm } from '../../ui/interrupt-form';
 import { JsonView } from '../../ui/json-view';
 import { useFollowedEnd } from '../../ui/followed-end';
-import { type ChatMessage, Message, MESSAGE_ESTIMATE, textOf, toolResults } from '../../ui/messages';
+import { type ChatMessage, textOf, toolCallIds, toolResults } from '../../ui/chat-messages';
+import { Message, MESSAGE_ESTIMATE } from '../../ui/messages';
+import type { Question } from '../../ui/questions';
 import { notifyError } from '../../ui/toast';
 import { VirtualList } from '../../ui/virtual-list';
 import { Composer } from './composer';
@@ -94,7 +96,7 @@ export function Chat(props: Props) {
   const inputSchema = schemas.data?.input_schema;
   const isChat = !inputSchema?.properties || 'messages' in inputSchema.properties;
   const messages = thread.messages as unknown as ChatMessage[];
-  const calls = new Set(messages.flatMap(({ tool_calls }) => tool_calls?.map(({ id }) => id) ?? []));
+  const calls = toolCallIds(messages);
   const results = toolResults(messages);
   const question = thread.interrupt as Question | undefined;
 
@@ -259,6 +261,7 @@ export function Chat(props: Props) {
               <section aria-label="Question" className="mt-4 rounded-lg border border-wait/50 bg-wait-soft p-4">
                 <h2 className="mb-2 font-semibold text-wait">The run waits for an answer</h2>
                 <InterruptForm
+                  key={question.id}
                   question={question}
                   isBusy={thread.isLoading}
                   answer={(value) =>

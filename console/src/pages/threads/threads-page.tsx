@@ -8,7 +8,7 @@ import { type Columns, DataTable } from '../../ui/data-table';
 import { Empty, Loaded } from '../../ui/feedback';
 import { ChoiceFilter, Filters, TextFilter } from '../../ui/filters';
 import { jsonProblem } from '../../ui/json-editor';
-import { messagesOf, textOf } from '../../ui/messages';
+import { messagesOf, textOf } from '../../ui/chat-messages';
 import { Page } from '../../ui/page';
 import { rowsOf, useMore } from '../../ui/paged';
 import { Status } from '../../ui/status';

@@ -1,8 +1,5 @@
-import type { ChatMessage, ToolCall } from '../../ui/messages';
-
-type Fields = Record<string, unknown>;
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+import type { ChatMessage, ToolCall } from '../../ui/chat-messages';
+import { type Fields, isObject } from '../../ui/fields';
 
 const TYPES: Record<string, string> = { user: 'human', assistant: 'ai', function: 'tool', developer: 'system' };
 

@@ -1,0 +1,36 @@
+import type { JsonSchema } from '../api/graph-schemas';
+import { fieldsOf, isObject } from './fields';
+
+/** A question that a run asks, as `interrupt()` makes it. Its value has whatever form the graph gives it. */
+export interface Question {
+  id?: string;
+  value?: unknown;
+}
+
+/** A request of LangChain's human-in-the-loop middleware. */
+export interface ActionRequest {
+  name?: string;
+  action?: string;
+  args?: unknown;
+  arguments?: unknown;
+}
+
+/** The actions that a question asks to decide on; undefined for a question of another form. */
+export function requestsOf({ value }: Question): ActionRequest[] | undefined {
+  const { action_requests: requests } = fieldsOf(value);
+  return Array.isArray(requests) && requests.every(isObject) ? requests : undefined;
+}
+
+/** The schema of the answer, where the question has one. */
+export function answerSchemaOf({ value }: Question): JsonSchema | undefined {
+  const { response_schema: responseSchema, schema } = fieldsOf(value);
+  return [responseSchema, schema].find(isObject);
+}
+
+/** A line that stands for a question: the first text in it that is meant for a person, or else its JSON. */
+export function summaryOf({ value }: Question): string {
+  const { question, description, action_requests: requests } = fieldsOf(value);
+  const request = fieldsOf(Array.isArray(requests) ? requests[0] : undefined);
+  const texts = [value, question, description, request.description, request.name];
+  return texts.find((each) => typeof each === 'string') ?? JSON.stringify(value ?? null);
+}
