@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { ErrorBox } from './feedback';
 
 interface Props {
-  /** The data that the content shows. Other data is rendered anew after an error. */
+  /** The data that the content shows. After an error, only other data is rendered again. */
   of: unknown;
   /** Replaces the content after an error; by default the error's message. */
   fallback?: ReactNode;
