@@ -4,6 +4,7 @@ import { GraphHosts } from '../graphs/host/graph-hosts';
 import { ExecutionBroken } from '../graphs/host/graph-process.errors';
 import type { FinalState, GraphOutcome } from '../graphs/host/protocol';
 import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
+import { atMost, LATE } from '../time/at-most';
 import type { EndRunInput, ExecuteRunResult } from '../../workflows/contracts/run.contract';
 import type { AttemptEvents } from './attempt-events';
 import {
@@ -19,6 +20,9 @@ import { RunWebhooks } from './run-webhooks';
 import type { RunEntity } from './run.entity';
 import { RunMetrics } from './run.metrics';
 import { UntakenRuns } from './untaken-runs';
+
+/** A run must end although the code of its graph hangs: half of the time that Temporal gives its end. */
+const READ_STATE_MS = 15_000;
 
 export interface CommittedEnd {
   result: ExecuteRunResult;
@@ -90,8 +94,10 @@ export class RunEnder {
     return ended;
   }
 
-  private async endingOf(run: RunEntity, { status, error, state }: GraphOutcome): Promise<RunEnding> {
-    if (status === 'aborted') return this.cancelledEnding(run, run.attempt, state);
+  private async endingOf(run: RunEntity, { status, inDoubt, error, state }: GraphOutcome): Promise<RunEnding> {
+    if (status === 'aborted') {
+      return this.cancelledEnding(run, run.attempt, inDoubt ? await this.storedState(run) : state);
+    }
     return error ? failedEnding('error', error, state) : completedEnding('success', state);
   }
 
@@ -109,12 +115,14 @@ export class RunEnder {
     return deletedEnding(await this.storedState(run));
   }
 
-  /** Reads the state at the last checkpoint of the run's thread; undefined if the graph's code can't read it. */
+  /** Reads the state at the last checkpoint of the run's thread; undefined if the graph's code can't read it, or takes too long. */
   private async storedState(run: RunEntity): Promise<FinalState | undefined> {
     const { runId, tenantId, graphId, threadId, metadata, kwargs } = run;
     try {
       const target = { graphId, tenantId, metadata, config: kwargs.config ?? {}, threadId };
-      return JSON.parse(await this.graphs.call('getFinalState', target)) as FinalState;
+      const state = await atMost(READ_STATE_MS, this.graphs.call('getFinalState', target));
+      if (state === LATE) throw new Error(`The graph's code takes longer than ${READ_STATE_MS / 1000} s`);
+      return JSON.parse(state) as FinalState;
     } catch (error) {
       this.logger.warn(
         { err: error, run_id: runId },

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { TenantTokens } from '../../database/tenant-token';
-import { type ExecuteOptions, GraphProcess } from './graph-process-handle';
+import type { ExecuteOptions } from './execution';
+import { GraphProcess } from './graph-process-handle';
 import type { ExecuteRequest, GraphCall, GraphCalls, GraphOutcome, ProcessData } from './protocol';
 import { ProcessPool, stopping } from './process-pool';
 import type { GraphRuntime } from './graph-runtime';

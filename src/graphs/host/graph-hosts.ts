@@ -6,7 +6,7 @@ import { embeddingLanguage } from '../../config/store-settings';
 import { PostgresUnreachable } from '../../database/lost-connections';
 import type { GraphRegistry } from '../graph-registry';
 import type { GraphHost } from './graph-host';
-import type { ExecuteOptions } from './graph-process-handle';
+import type { ExecuteOptions } from './execution';
 import { GraphCallRefused } from './graph-process.errors';
 import { GraphsUnavailable } from './graphs-unavailable';
 import type { ExecuteRequest, GraphCall, GraphCalls, GraphOutcome } from './protocol';

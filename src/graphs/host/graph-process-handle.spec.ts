@@ -1,60 +1,136 @@
 import type { ChildProcess } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { HostLost } from './graph-process.errors';
 import { GraphProcess } from './graph-process-handle';
 import type { GraphRuntime } from './graph-runtime';
 import { JSON_TEXT, MessageChannel } from './message-channel';
-import type { ProcessData } from './protocol';
+import type { ExecuteRequest, FromProcess, ProcessData, ToProcess } from './protocol';
 import type { StoreOperations } from './store-operations';
 import type { Confinement } from './user-code-process';
 
-describe('a graph process that asks for items of the store', () => {
+const TENANT = '00000000-0000-0000-0000-00000000000a';
+/** More than an aborted run has to end. */
+const GRACE_MS = 10_050;
+
+describe('a graph process', () => {
   const server = createServer();
   let ofProcess: Socket;
   let ofParent: Socket;
+  let child: EventEmitter & { kill: jest.Mock };
 
   beforeEach(async () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     ofProcess = connect((server.address() as AddressInfo).port, '127.0.0.1');
     [ofParent] = (await once(server, 'connection')) as [Socket];
+    const end = (): boolean => child.emit('exit', null, 'SIGKILL');
+    child = Object.assign(new EventEmitter(), { pid: 1, kill: jest.fn(end) });
   });
 
   afterEach(async () => {
+    jest.useRealTimers();
     ofProcess.destroy();
     ofParent.destroy();
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('gets an error where the answer can’t be written as a message', async () => {
-    const child = Object.assign(new EventEmitter(), { pid: 1, kill: () => true }) as unknown as ChildProcess;
-    const runtime = { codec: JSON_TEXT, start: () => ({ child, messages: ofParent }) } as unknown as GraphRuntime;
-    // JSON has no such number, as it has no text of a gigabyte.
-    const store = { perform: () => Promise.resolve([{ value: 1n }]) } as unknown as StoreOperations;
-    const confinement = { env: {} } as Confinement;
+  /** @param answer is called with each message to the process */
+  async function start(
+    answer: (message: ToProcess, send: (message: FromProcess) => void) => void,
+    store: Partial<StoreOperations> = {},
+  ): Promise<{ handle: GraphProcess; send: (message: FromProcess) => void }> {
+    const runtime = {
+      codec: JSON_TEXT,
+      start: () => ({ child: child as unknown as ChildProcess, messages: ofParent }),
+    };
     const handle = new GraphProcess(
-      { runtime, confinement, data: Promise.resolve({} as ProcessData), store },
+      {
+        runtime: runtime as unknown as GraphRuntime,
+        confinement: { env: {} } as Confinement,
+        data: Promise.resolve({} as ProcessData),
+        store: store as StoreOperations,
+      },
       () => undefined,
     );
-    const answer = Promise.withResolvers<unknown>();
-    const take = (message: unknown): void => {
-      if ((message as { type: string }).type === 'store-result') answer.resolve(message);
-    };
-    const process = new MessageChannel(ofProcess, take, answer.reject, { codec: JSON_TEXT });
-    process.send({ type: 'ready', problems: {}, factories: [] });
+    const send = (message: FromProcess): void => channel.send(message);
+    const take = (message: unknown): void => answer(message as ToProcess, send);
+    const channel = new MessageChannel(ofProcess, take, () => undefined, { codec: JSON_TEXT });
+    send({ type: 'ready', problems: {}, factories: [] });
     await handle.ready;
-    const tenantId = '00000000-0000-0000-0000-00000000000a';
-    void handle.call('getState', { tenantId } as never);
-    process.send({
+    return { handle, send };
+  }
+
+  it('that asks for items of the store gets an error where the answer can’t be written as a message', async () => {
+    const answer = Promise.withResolvers<ToProcess>();
+    // JSON has no such number, as it has no text of a gigabyte.
+    const store = { perform: () => Promise.resolve([{ value: 1n }]) } as unknown as StoreOperations;
+    const { handle, send } = await start(
+      (message) => message.type === 'store-result' && answer.resolve(message),
+      store,
+    );
+    // The call is open until the process ends with the test.
+    handle.call('getState', { tenantId: TENANT } as never).catch(() => undefined);
+    send({
       type: 'store',
       request: 7,
-      tenantId,
+      tenantId: TENANT,
       operation: { name: 'search', prefix: [], limit: 1, offset: 0 },
-    });
+    } as FromProcess);
     expect(await answer.promise).toEqual({
       type: 'store-result',
       request: 7,
       error: expect.stringMatching(/^The answer can't be sent: TypeError/) as string,
     });
+  });
+
+  /** Begins so many runs, of which the first one is aborted; resolves once the process has read that. */
+  async function abortFirst(count: number) {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    const aborted = Promise.withResolvers<number>();
+    let begun = 0;
+    const all = Promise.withResolvers<void>();
+    const { handle, send } = await start((message, reply) => {
+      if (message.type === 'offer') reply({ type: 'accept', id: message.id });
+      if (message.type === 'begin' && ++begun === count) all.resolve();
+      if (message.type === 'abort') aborted.resolve(message.id);
+    });
+    const signals = Array.from({ length: count }, () => new AbortController());
+    const outcomes = signals.map(({ signal }) => {
+      const request = { runId: 'run', tenantId: TENANT } as ExecuteRequest;
+      const handBack = new AbortController().signal;
+      return handle.execute(request, { signal, handBack, onEvents: () => Promise.resolve(), onNode: () => undefined })
+        .outcome;
+    });
+    await all.promise;
+    signals[0].abort();
+    return { handle, send, outcomes, id: await aborted.promise };
+  }
+
+  it('that is blocked is ended when an aborted run has not ended in time; only its other runs are lost', async () => {
+    const { outcomes } = await abortFirst(2);
+    const lost = expect(outcomes[1]).rejects.toThrow(HostLost);
+    expect(child.kill).not.toHaveBeenCalled();
+    jest.advanceTimersByTime(GRACE_MS);
+    expect(child.kill).toHaveBeenCalledWith('SIGKILL');
+    expect(await outcomes[0]).toEqual({ status: 'aborted', inDoubt: true });
+    await lost;
+  });
+
+  it('that answers is kept then, and what the run sends later is ignored', async () => {
+    const { handle, send, outcomes, id } = await abortFirst(2);
+    const heard = jest.spyOn(handle.memory, 'measured');
+    jest.advanceTimersByTime(GRACE_MS / 2);
+    send({ type: 'pulse', residentMb: 1, busyShare: 0 });
+    while (heard.mock.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    jest.advanceTimersByTime(GRACE_MS / 2);
+    expect(await outcomes[0]).toEqual({ status: 'aborted', inDoubt: true });
+    expect(child.kill).not.toHaveBeenCalled();
+    expect(handle.load).toBe(1);
+    send({ type: 'events', id, events: [{ event: 'custom', data: '1' }] });
+    send({ type: 'outcome', id, outcome: { status: 'success' } });
+    send({ type: 'outcome', id: id + 1, outcome: { status: 'success' } });
+    expect(await outcomes[1]).toEqual({ status: 'success' });
+    expect(handle.load).toBe(0);
   });
 });

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { Logger } from '@nestjs/common';
 import { CorruptMessage, MessageChannel } from './message-channel';
 import { answerCipherQuestion } from './cipher-questions';
+import type { Call, ExecuteOptions, Execution, StartedExecution } from './execution';
 import { ExecutionBroken, GraphCallRefused, HostLost } from './graph-process.errors';
 import {
   type ExecuteRequest,
@@ -33,6 +34,13 @@ const ACKNOWLEDGED_AT_ONCE = 250;
 const MAX_UNWRITTEN = 4 * 1024 * 1024;
 /** Characters of a node's name, which goes with heartbeats. */
 const MAX_NODE = 1_000;
+/**
+ * Time for a run that was aborted to end: as long as code of a node may well take to give back what it has. Beyond it the run ends
+ * without its code, since it has a slot of the worker until then.
+ */
+const ABORT_GRACE_MS = 10_000;
+/** Outcome of a run whose code was not waited for. */
+const LEFT_RUNNING: GraphOutcome = { status: 'aborted', inDoubt: true };
 /** Overhead of an event in this process, in bytes. */
 const EVENT_BYTES = 1024;
 
@@ -43,41 +51,6 @@ export interface GraphProcessOptions {
   data: Promise<ProcessData>;
   /** Performs store operations for graphs that don't reach the store themselves. */
   store: StoreOperations;
-}
-
-export interface ExecuteOptions {
-  /** Called for a run that has to run alone in a fresh process, after the process is assigned and before the run begins. */
-  onAlone?: () => Promise<void>;
-  signal: AbortSignal;
-  /** Aborted when the run is to stop after its next checkpoint, for another worker to resume it. */
-  handBack: AbortSignal;
-  /** Called with each batch of events; the run is held back while the promises of many batches are open. */
-  onEvents: (events: RunEventMessage[]) => Promise<void>;
-  /** Called with each node that begins. */
-  onNode: (node: string) => void;
-}
-
-interface Execution extends Pick<ExecuteOptions, 'onEvents' | 'onNode'> {
-  request: ExecuteRequest;
-  resolve: (outcome: GraphOutcome) => void;
-  reject: (error: Error) => void;
-  onAccepted: () => void;
-  hasBegun?: true;
-  /** Number of events in the log that are not acknowledged yet. */
-  logged: number;
-}
-
-interface Call {
-  /** Tenant of the states. */
-  tenantId: string;
-  resolve: (value: string) => void;
-  reject: (error: Error) => void;
-}
-
-export interface StartedExecution {
-  /** Whether the process began within the time. If not, the work is withdrawn and can be given to another one. */
-  begun(timeoutMs: number): Promise<boolean>;
-  outcome: Promise<GraphOutcome>;
 }
 
 /** One graph process, seen from the pool. */
@@ -174,6 +147,11 @@ export class GraphProcess {
     return !this.dead && this.unanswered.size === 0 && this.pulse.isRegular(this.load === 0);
   }
 
+  /** Whether code of work that is over blocks its event loop. */
+  get isStuck(): boolean {
+    return this.load === 0 && this.pulse.silenceMs >= ABORT_GRACE_MS;
+  }
+
   /** Time without work, as a multiple of the time that the process took to load the graphs. */
   get idleness(): number {
     return this.load > 0 ? 0 : (Date.now() - this.lastUse) / Math.max(this.loadMs, 1);
@@ -184,13 +162,18 @@ export class GraphProcess {
     { signal, handBack, onEvents, onNode }: Omit<ExecuteOptions, 'onAlone'>,
   ): StartedExecution {
     const id = this.take();
-    const abort = (): void => this.send({ type: 'abort', id, reason: String(signal.reason ?? 'cancelled') });
+    let grace: NodeJS.Timeout | undefined;
+    const abort = (): void => {
+      this.send({ type: 'abort', id, reason: String(signal.reason ?? 'cancelled') });
+      grace = setTimeout(() => this.giveUp(id), ABORT_GRACE_MS).unref();
+    };
     const requestHandBack = (): void => this.send({ type: 'hand-back', id });
     let outcome!: Promise<GraphOutcome>;
     const accepted = new Promise<void>((onAccepted) => {
       outcome = new Promise<GraphOutcome>((resolve, reject) => {
-        this.executions.set(id, { request, resolve, reject, onEvents, onNode, onAccepted, logged: 0 });
+        this.executions.set(id, { request, signal, resolve, reject, onEvents, onNode, onAccepted, logged: 0 });
       }).finally(() => {
+        clearTimeout(grace);
         signal.removeEventListener('abort', abort);
         handBack.removeEventListener('abort', requestHandBack);
         onAccepted();
@@ -223,11 +206,35 @@ export class GraphProcess {
     const first = await atMost(timeoutMs, settled);
     const execution = this.executions.get(id);
     if (first !== LATE || !execution || execution.hasBegun) return true;
+    this.withdraw(id);
+    execution.reject(new ExecutionBroken('The graph process did not begin'));
+    return false;
+  }
+
+  private withdraw(id: number): void {
     this.send({ type: 'withdraw', id });
     this.unanswered.add(id);
     this.executions.delete(id);
-    execution.reject(new ExecutionBroken('The graph process did not begin'));
-    return false;
+  }
+
+  /**
+   * Ends an aborted execution that its graph has not ended in time. Code that holds the event loop ends only with the process;
+   * other code continues, but what it still sends belongs to no execution, and what it stores is refused once the run has ended.
+   */
+  private giveUp(id: number): void {
+    const execution = this.executions.get(id);
+    if (!execution) return;
+    const fields = { run_id: execution.request.runId, pid: this.child.pid };
+    if (execution.hasBegun && this.pulse.silenceMs >= ABORT_GRACE_MS) {
+      // Another aborted run in it may have been as late.
+      if (this.child.killed) return;
+      this.logger.error(fields, 'A graph process is ended: its code blocks it, and a run in it is aborted');
+      return void this.terminate();
+    }
+    this.logger.warn(fields, 'The code of a run did not end when the run was aborted');
+    if (!execution.hasBegun) this.withdraw(id);
+    this.executions.delete(id);
+    execution.resolve(LEFT_RUNNING);
   }
 
   /** Executions that were withdrawn meanwhile aren't granted. */
@@ -331,7 +338,11 @@ export class GraphProcess {
   private fail(): void {
     this.dead = true;
     const error = new HostLost();
-    for (const execution of this.executions.values()) execution.reject(error);
+    for (const { signal, resolve, reject } of this.executions.values()) {
+      // An aborted run isn't repeated, so that the loss is nothing against it.
+      if (signal.aborted) resolve(LEFT_RUNNING);
+      else reject(error);
+    }
     for (const call of this.calls.values()) call.reject(error);
     this.executions.clear();
     this.calls.clear();

@@ -32,6 +32,11 @@ export class GraphProcessPulse {
     return this.busyShare < BUSY_BELOW;
   }
 
+  /** Time since the last pulse, in milliseconds. */
+  get silenceMs(): number {
+    return Date.now() - this.last;
+  }
+
   isRegular(isIdle: boolean): boolean {
     const now = Date.now();
     if (isIdle) return now - this.last < SILENCE_OF_IDLE_MS;

@@ -148,8 +148,12 @@ export class ProcessPool {
     this.keepReserve();
   }
 
-  /** @param isKept whether a process must stay because its graph keeps state in memory */
+  /**
+   * Ends processes that aren't needed, and those that code without a run blocks.
+   * @param isKept whether a process must stay because its graph keeps state in memory
+   */
   endIdle(isKept: (process: GraphProcess) => boolean): void {
+    for (const process of this) if (process.isStuck && !this.claimed.has(process)) void process.terminate();
     for (const process of this.regular()) {
       const { length } = this.regular();
       if (length <= this.options.processes.min) break;

@@ -152,7 +152,7 @@ export interface RunError {
 /** How the graph ended, and the thread's state then. */
 export interface GraphOutcome {
   status: 'success' | 'error' | 'aborted' | 'handed-back';
-  /** Whether a node was still running when the run was handed back; its effect is in doubt then. */
+  /** Whether a node was still running when the run was handed back or aborted; its effect is in doubt then. */
   inDoubt?: boolean;
   error?: RunError;
   state?: FinalState;
