@@ -137,6 +137,8 @@ export class ProcessPool {
       this.favorReserved();
       void process.ended.then(() => this.onEnded(process));
     } catch (error) {
+      // One that reports that it is unusable doesn't end by itself.
+      void process.terminate();
       // The end of a process by `close` is not reported.
       if (!this.closed) throw error;
     } finally {
