@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { TenantTokens } from '../../database/tenant-token';
 import type { ExecuteOptions } from './execution';
+import { MAX_LOADS, pauseAfter } from './graph-loads';
 import { GraphProcess } from './graph-process-handle';
 import type { ExecuteRequest, GraphCall, GraphCalls, GraphOutcome, ProcessData } from './protocol';
 import { ProcessPool, stopping } from './process-pool';
@@ -88,12 +90,12 @@ export class GraphHost {
   private async bringUp(): Promise<Record<string, string>> {
     const { min } = this.options.processes;
     await Promise.all(Array.from({ length: Math.max(1, min) }, () => this.pool.spawn()));
-    return this.pool.loaded?.problems ?? {};
+    return this.pool.loads.complete?.problems ?? {};
   }
 
   /** Whether each use of the graph has the same one, not one that a function makes for it; false until a process has loaded it. */
   isFixed(graphId: string): boolean {
-    return this.pool.loaded?.factories.includes(graphId) === false;
+    return this.pool.loads.complete?.factories.includes(graphId) === false;
   }
 
   /** Runs a graph to its end. Rejects with ExecutionBroken when the process or the database failed, not the graph. */
@@ -165,22 +167,29 @@ export class GraphHost {
     const { signal, handBack } = options;
     const release = await this.suspects.take(request.tenantId, AbortSignal.any([signal, handBack]));
     try {
-      if (this.closed || handBack.aborted) throw stopping();
-      return await this.inProcessOfItsOwn(async (process) => {
-        await onAlone();
-        return process.execute(request, options).outcome;
-      });
+      for (let loads = 1; ; loads += 1) {
+        if (this.closed || handBack.aborted) throw stopping();
+        const outcome = await this.inProcessOfItsOwn(async (process, lost) => {
+          // It may load in the next one; after some, the run ends with the reason.
+          if (lost.includes(request.graphId) && loads < MAX_LOADS && !signal.aborted) return undefined;
+          await onAlone();
+          return process.execute(request, options).outcome;
+        });
+        if (outcome) return outcome;
+        await sleep(pauseAfter(loads), undefined, { ref: false });
+      }
     } finally {
       release();
     }
   }
 
-  private async inProcessOfItsOwn<T>(use: (process: GraphProcess) => Promise<T>): Promise<T> {
+  /** @param use gets the ids of the graphs that the process has failed to load although they are served */
+  private async inProcessOfItsOwn<T>(use: (process: GraphProcess, lost: string[]) => Promise<T>): Promise<T> {
     const process = new GraphProcess(this.options, () => undefined);
     this.alone.add(process);
     try {
-      await process.ready;
-      return await use(process);
+      const lost = this.pool.loads.lostIn(await process.ready);
+      return await use(process, lost);
     } finally {
       this.alone.delete(process);
       await process.terminate();

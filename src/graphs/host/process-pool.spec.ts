@@ -3,24 +3,30 @@ import type { GraphProcess } from './graph-process-handle';
 import { GraphProcessMemory } from './graph-process-memory';
 import { GraphProcessPulse } from './graph-process-pulse';
 import { ProcessPool } from './process-pool';
+import type { LoadedGraphs } from './protocol';
 
 const MAX = 2;
 const RECYCLE_MB = 500;
+const COMPLETE: LoadedGraphs = { problems: {}, factories: [] };
+const LACKING: LoadedGraphs = { problems: { paid: 'its server is down' }, factories: [] };
 
 /** A process whose work is counted here. */
 class FakeProcess {
   private readonly end = Promise.withResolvers<void>();
   readonly ended = this.end.promise;
   readonly responsive = true;
+  isStuck = false;
+  hasEnded = false;
   idleness = 0;
   readonly memory = new GraphProcessMemory();
   readonly pulse = new GraphProcessPulse();
   readonly work: string[] = [];
   isNice = false;
 
-  constructor(readonly ready: Promise<Record<string, string>>) {}
+  constructor(readonly ready: Promise<LoadedGraphs>) {}
 
   terminate(): Promise<void> {
+    this.hasEnded = true;
     this.end.resolve();
     return this.ended;
   }
@@ -42,11 +48,11 @@ describe('a pool of graph processes that tenants share', () => {
   let started: FakeProcess[];
   let pool: ProcessPool;
   /** When the next processes have loaded the graphs. */
-  let ready: Promise<Record<string, string>>;
+  let ready: Promise<LoadedGraphs>;
 
   beforeEach(async () => {
     started = [];
-    ready = Promise.resolve({});
+    ready = Promise.resolve(COMPLETE);
     pool = new ProcessPool({
       processes: { min: 1, max: MAX },
       perTenant: false,
@@ -102,12 +108,12 @@ describe('a pool of graph processes that tenants share', () => {
   });
 
   it('starts the process for tenants with little work after the one that was loading when the second tenant came', async () => {
-    const loading = Promise.withResolvers<Record<string, string>>();
+    const loading = Promise.withResolvers<LoadedGraphs>();
     ready = loading.promise;
     await begin('one');
     await begin('two');
     expect(started).toHaveLength(MAX);
-    loading.resolve({});
+    loading.resolve(COMPLETE);
     await turn();
     expect(started).toHaveLength(MAX + 1);
   });
@@ -238,13 +244,84 @@ describe('a pool of graph processes that tenants share', () => {
   });
 
   it('starts none when one that loads is ended by the close of the pool', async () => {
-    const loading = Promise.withResolvers<Record<string, string>>();
+    const loading = Promise.withResolvers<LoadedGraphs>();
     ready = loading.promise;
     const spawned = pool.spawn();
     const closed = pool.close();
     loading.reject(new Error('ended'));
     await Promise.all([spawned, closed]);
     expect(started).toHaveLength(2);
+  });
+
+  it('ends processes that code without a run blocks', async () => {
+    const [first] = started;
+    pool.endIdle(() => false);
+    expect(first.hasEnded).toBe(false);
+    first.isStuck = true;
+    pool.endIdle(() => true);
+    expect(first.hasEnded).toBe(true);
+    await turn();
+    expect([...pool]).toEqual([started[1]]);
+  });
+
+  it('ends a process that can’t load what all graphs need', async () => {
+    ready = Promise.reject(new Error('The model server is down'));
+    await expect(pool.spawn()).rejects.toThrow('The model server is down');
+    expect(started.map(({ hasEnded }) => hasEnded)).toEqual([false, true]);
+  });
+
+  describe('whose later processes fail to load a graph', () => {
+    let log: jest.SpyInstance;
+
+    beforeEach(() => {
+      log = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+      jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+      ready = Promise.resolve(LACKING);
+    });
+
+    afterEach(() => {
+      log.mockRestore();
+      jest.useRealTimers();
+    });
+
+    it('ends these, shares what it has meanwhile, and starts others after a pause', async () => {
+      const first = await begin('one');
+      expect(started.map(({ hasEnded }) => hasEnded)).toEqual([false, true]);
+      expect(log).toHaveBeenCalledWith(expect.stringMatching(/graphs\.paid: its server is down/));
+      expect(await begin('one')).toBe(first);
+      expect(started).toHaveLength(2);
+      ready = Promise.resolve(COMPLETE);
+      jest.advanceTimersByTime(1_000);
+      expect(await begin('one')).toBe(started[2]);
+    });
+
+    it('lets work wait for a process that has it', async () => {
+      await started[0].terminate();
+      await turn();
+      const waiting = pool.acquire('one');
+      ready = Promise.resolve(COMPLETE);
+      await jest.advanceTimersByTimeAsync(1_500);
+      expect(await waiting).toBe(started[2]);
+    });
+
+    it('uses one after some attempts, and replaces it once another one has the graph', async () => {
+      await started[0].terminate();
+      const process = (await Promise.all([pool.acquire('one'), jest.advanceTimersByTimeAsync(10_000)]))[0];
+      expect(started).toHaveLength(5);
+      expect(process).toBe(started[4]);
+      await jest.advanceTimersByTimeAsync(10_000);
+      pool.recycle(() => false);
+      await turn();
+      expect(started.map(({ hasEnded }) => hasEnded)).toEqual([true, true, true, true, false, true]);
+      ready = Promise.resolve(COMPLETE);
+      await jest.advanceTimersByTimeAsync(20_000);
+      pool.recycle(() => false);
+      await turn();
+      pool.recycle(() => false);
+      await turn();
+      expect(started[4].hasEnded).toBe(true);
+      expect([...pool]).toEqual([started[6]]);
+    });
   });
 
   it('warns of a process that loads for long', () => {

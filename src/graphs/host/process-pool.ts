@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { GraphProcess } from './graph-process-handle';
 import { ExecutionBroken } from './graph-process.errors';
-import type { LoadedGraphs } from './protocol';
+import { GraphLoads } from './graph-loads';
 
 export interface ProcessPoolOptions {
   processes: { min: number; max: number };
@@ -50,13 +50,15 @@ export const stopping = (): ExecutionBroken => new ExecutionBroken('The process 
  *    with the hundreds of runs of another tenant's batch. It is started when the second tenant has work. While it is idle, it gets
  *    such work before any other process: its code is compiled when a batch comes. The others have a lower priority for the operating
  *    system.
+ * 6. A process that fails to load a graph that is served is ended, and another one is started after a pause. After some of them in a
+ *    row, one is used without the graph, for the work that waits, until another one has loaded the graph.
  */
 export class ProcessPool {
   private readonly logger = new Logger(ProcessPool.name);
   private readonly processes = new Set<GraphProcess>();
   /** Processes that still load the graphs and take no work yet. */
   private readonly loading = new Set<GraphProcess>();
-  /** Processes that have grown too large: they only finish what they have. */
+  /** Processes that have grown too large or lack a graph: they only finish what they have. */
   private readonly leaving = new Set<GraphProcess>();
   private readonly waiting: Waiting[] = [];
   /** The tenant of each process, if it serves only one. */
@@ -68,8 +70,8 @@ export class ProcessPool {
   private firstTenant: string | undefined;
   private hasSeveralTenants = false;
   private closed = false;
-  /** Findings of the process that started last; undefined before the first one has loaded. */
-  loaded: LoadedGraphs | undefined;
+  /** Findings of the processes when they loaded the graphs. */
+  readonly loads = new GraphLoads<GraphProcess>();
 
   constructor(private readonly options: ProcessPoolOptions) {}
 
@@ -118,7 +120,7 @@ export class ProcessPool {
 
   /** The next run should find a running process, since starting one takes a second or more. */
   keepReserve(): void {
-    if (this.closed || this.loading.size > 0) return;
+    if (this.closed || this.loading.size > 0 || this.loads.isPausing) return;
     const regular = this.regular();
     const isIdle = regular.some((process) => this.isIdle(process) && !this.owners.has(process));
     if (!isIdle && regular.length < this.options.processes.max) this.startAnother();
@@ -130,12 +132,13 @@ export class ProcessPool {
     this.loading.add(process);
     const warning = setTimeout(() => this.logger.warn(LONG_LOAD), LONG_LOAD_MS).unref();
     try {
-      this.loaded = await process.ready;
+      const loaded = await process.ready;
       if (this.closed) return;
-      this.processes.add(process);
-      if (isReserved) this.reserved = process;
-      this.favorReserved();
-      void process.ended.then(() => this.onEnded(process));
+      const isComplete = this.loads.record(process, loaded);
+      // Other graphs must not wait for one that is broken for good.
+      const isNeeded = this.loads.isFailingForLong && this.waiting.length > 0;
+      if (isComplete || isNeeded) this.add(process, isReserved);
+      else void process.terminate();
     } catch (error) {
       // One that reports that it is unusable doesn't end by itself.
       void process.terminate();
@@ -148,6 +151,20 @@ export class ProcessPool {
     this.dispatch();
     // Only one process loads at a time: the reserve may need another one after this one.
     this.keepReserve();
+  }
+
+  private add(process: GraphProcess, isReserved: boolean): void {
+    this.processes.add(process);
+    if (isReserved) this.reserved = process;
+    this.favorReserved();
+    void process.ended.then(() => this.onEnded(process));
+  }
+
+  /** Lets a process finish what it has: `recycle` ends it when it has no work. */
+  private dismiss(process: GraphProcess): void {
+    this.processes.delete(process);
+    if (process === this.reserved) this.reserved = undefined;
+    this.leaving.add(process);
   }
 
   /**
@@ -167,23 +184,25 @@ export class ProcessPool {
   }
 
   /**
-   * Replaces the processes that have grown too large. One that has work keeps it, and ends at a later call.
+   * Replaces the processes that have grown too large, and those without a graph once another one has it. One that has work keeps
+   * it, and ends at a later call.
    * @param isKept as in `endIdle`
    */
   recycle(isKept: (process: GraphProcess) => boolean): void {
-    const { recycleAboveMb } = this.options;
-    if (recycleAboveMb === undefined || this.closed) return;
+    if (this.closed) return;
+    const incomplete = [...this.processes].filter((process) => this.loads.isIncomplete(process));
+    if (!this.loads.isFailing) incomplete.forEach((process) => this.dismiss(process));
+    const { recycleAboveMb = Infinity } = this.options;
     for (const process of this.processes) {
       if (!process.memory.hasGrownAbove(recycleAboveMb) || isKept(process)) continue;
       this.logger.log(`A graph process has grown above ${recycleAboveMb} MiB: another one takes its place`);
-      this.processes.delete(process);
-      if (process === this.reserved) this.reserved = undefined;
-      this.leaving.add(process);
+      this.dismiss(process);
     }
     for (const process of this.leaving) {
       if (process.load === 0 && !this.claimed.has(process)) void process.terminate();
     }
-    if (this.isBelowMinimum()) this.startAnother();
+    const needsComplete = incomplete.length > 0 && this.loading.size === 0 && this.loads.isFailing;
+    if (this.isBelowMinimum() || (needsComplete && !this.loads.isPausing)) this.startAnother();
     this.dispatch();
   }
 
@@ -237,7 +256,7 @@ export class ProcessPool {
       );
     }
     // A blocked process doesn't count against the maximum, or a few of them would stop the whole worker.
-    if (responsive.length + this.loading.size < this.options.processes.max) return undefined;
+    if (this.hasRoom(responsive.length)) return undefined;
     const byLoad = usable.sort((one, other) => one.load - other.load);
     // A tenant with little work doesn't join the process that another tenant's batch fills.
     const shared = reserved ? undefined : byLoad.findLast(({ pulse }) => pulse.hasTimeLeft);
@@ -249,8 +268,14 @@ export class ProcessPool {
     return [...this.processes].filter((process) => process !== this.reserved);
   }
 
+  /** @param responsive number of processes that answer */
+  private hasRoom(responsive: number): boolean {
+    return !this.loads.isPausing && responsive + this.loading.size < this.options.processes.max;
+  }
+
+  /** Whether a process is to be started that no work waits for. */
   private isBelowMinimum(): boolean {
-    return this.regular().length + this.loading.size < this.options.processes.min;
+    return !this.loads.isPausing && this.regular().length + this.loading.size < this.options.processes.min;
   }
 
   /** Where all processors are busy, the few runs of light tenants don't wait for the batch that keeps them busy. */
@@ -287,7 +312,8 @@ export class ProcessPool {
   /** Whether another process may be started, if need be in the place of an idle one. */
   private makeRoom(): boolean {
     const responsive = this.regular().filter((process) => process.responsive);
-    if (responsive.length + this.loading.size < this.options.processes.max) return true;
+    if (this.loads.isPausing) return false;
+    if (this.hasRoom(responsive.length)) return true;
     const idle = responsive.find((process) => this.isIdle(process));
     if (!this.options.perTenant || !idle) return false;
     this.retire(idle);
