@@ -17,6 +17,7 @@ from typing import Any
 
 from .channel import MessageTooLarge, ParentChannel, end_with_parent, sendable
 from .failures import FAILURES
+from .thrown import message_of
 
 _PULSE_SECONDS = 0.1
 # Pulses of a busy process in the time of one of an idle process, whose pulses are most of what it costs.
@@ -66,7 +67,7 @@ class Execution:
             async for event in events:
                 self._push(event)
             self._flush()
-            self._report("outcome", outcome=control.outcome)
+            self._report_outcome(control.outcome)
         except MessageTooLarge as error:
             # Another attempt would produce the same value. Neither a cancellation meanwhile nor the graph's own clean-up may
             # keep this from being reported.
@@ -76,7 +77,7 @@ class Execution:
             self._report("outcome", outcome={"status": "error", "error": failure})
         except BaseException as error:
             self._flush()
-            self._report("broken", message=sendable(str(error)))
+            self._report("broken", message=message_of(error))
 
     def settle(self, task: asyncio.Task[None]) -> None:
         """Reports a run whose task has ended without a report: its caller would wait for ever."""
@@ -94,6 +95,14 @@ class Execution:
         self._unacknowledged -= count
         if self._unacknowledged < _WINDOW:
             self._room.set()
+
+    def _report_outcome(self, outcome: dict[str, Any]) -> None:
+        """One that can't be sent for its content is an error of the run: another attempt would have the same content."""
+        try:
+            self._report("outcome", outcome=outcome)
+        except Exception as error:
+            failure = {"error": type(error).__name__, "message": message_of(error)}
+            self._report("outcome", outcome={"status": "error", "error": failure})
 
     def _report(self, kind: str, **fields: Any) -> None:
         self._channel.send({"type": kind, "id": self._id, **fields})
@@ -170,7 +179,7 @@ class GraphProcess:
         try:
             self._channel.send({"type": "result", "id": id, "value": await self._calls.handle(name, args)})
         except FAILURES as error:
-            refusal = {"message": sendable(str(error)), "errorName": sendable(type(error).__name__)}
+            refusal = {"message": message_of(error), "errorName": sendable(type(error).__name__)}
             self._channel.send({"type": "refused", "id": id, **refusal})
 
 

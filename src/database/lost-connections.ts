@@ -1,10 +1,17 @@
-/** Postgres refused each new connection for too long, or a connection broke before a statement on it was answered. */
+import { DatabaseError } from 'pg';
+
+/**
+ * Postgres refused each new connection for too long, a connection broke before a statement on it was answered, or the server
+ * could not serve the statement at the time. The statement itself is right: it may succeed later.
+ */
 export class PostgresUnreachable extends Error {
   override readonly name = 'PostgresUnreachable';
 }
 
 /** SQLSTATEs with which a server ends or refuses a connection, since it stops, starts or has crashed. */
 const ENDED_BY_SERVER = new Set(['57P01', '57P02', '57P03']);
+/** SQLSTATEs of connections (08), exhausted resources (53) and the intervention of an operator (57). */
+const UNABLE_TO_SERVE = /^(08|53|57)...$/;
 /** Codes of sockets and of name resolution. Node's own errors, such as those of arguments, begin with ERR_. */
 const SYSTEM_CODE = /^E(?!RR_)[A-Z_]+$/;
 /** Errors for which the driver has no codes. */
@@ -23,8 +30,15 @@ export function isLostConnection(error: unknown): boolean {
   return SYSTEM_CODE.test(code) || DRIVER_MESSAGE.test(error.message);
 }
 
-/** An error of the driver as `PostgresUnreachable` if its connection was lost; other errors unchanged. */
+/**
+ * An error of the driver as `PostgresUnreachable` if its connection was lost or the server was unable to serve; other errors
+ * unchanged. The name distinguishes errors of Gantry's own connections from those of connections of user code.
+ */
 export function nameLostConnection(error: unknown): unknown {
-  if (error instanceof PostgresUnreachable || !isLostConnection(error)) return error;
+  if (error instanceof PostgresUnreachable || !(isLostConnection(error) || isUnableToServe(error))) return error;
   return new PostgresUnreachable((error as Error).message, { cause: error });
+}
+
+function isUnableToServe(error: unknown): boolean {
+  return error instanceof DatabaseError && UNABLE_TO_SERVE.test(error.code ?? '');
 }

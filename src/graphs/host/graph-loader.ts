@@ -4,6 +4,7 @@ import { checkLibraryVersions } from './library-versions';
 import { loadAdvice } from './load-advice';
 import { preloadGraphLibraries } from './project-libraries';
 import type { LoadedGraphs } from './protocol';
+import { describeThrown } from './thrown-values';
 import { importExport } from './user-module';
 
 /** A compiled graph of whatever state: node names and state types are the user's. */
@@ -57,7 +58,7 @@ export class GraphLoader {
       try {
         this.graphs.set(source.graphId, await loadGraph(source));
       } catch (error) {
-        this.problems.set(source.graphId, error instanceof Error ? error.message : String(error));
+        this.problems.set(source.graphId, describeThrown(error).message);
       }
     }
     const factories = this.loaded().filter(({ graph }) => !graph);
@@ -95,7 +96,7 @@ async function loadGraph(source: GraphSource): Promise<AnyGraph | GraphFactory> 
   try {
     exported = await importExport(source);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const { message } = describeThrown(error);
     throw new Error(`${file} failed to load: ${message}${loadAdvice(file, error)}`, { cause: error });
   }
   if (exported === undefined)

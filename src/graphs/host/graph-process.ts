@@ -33,6 +33,7 @@ import { RunTracer } from './run-tracer';
 import { registerSdkClient } from './sdk-client';
 import { registerSdkLogger } from './sdk-logger';
 import { type Connections, type TenantAccess, TenantConnections } from './tenant-connections';
+import { describeThrown } from './thrown-values';
 import { TypeSchemasCache } from './type-schemas-cache';
 import { userCodeScope, type UserCodeScope } from './user-code-scope';
 
@@ -44,8 +45,6 @@ const MIB = 1024 * 1024;
 const WINDOW = 2_000;
 /** Characters of events in one message, which the reader parses as a whole. */
 const BATCH_CHARACTERS = 256 * 1024;
-/** Maximum of characters of an error's message. */
-const MAX_ERROR = 100_000;
 
 interface Execution {
   request: ExecuteRequest;
@@ -124,13 +123,20 @@ class EventSender {
   }
 }
 
-const messageOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).slice(0, MAX_ERROR);
-
 /** Registers an execution, which begins when the pool grants it: by then it may have gone elsewhere. */
 function consider({ send }: Channel, id: number, request: ExecuteRequest): void {
   executions.set(id, { request, abort: new AbortController(), isHandingBack: false, unacknowledged: 0 });
   send({ type: 'accept', id });
+}
+
+/** An outcome that can't be sent for its content is an error of the run: another attempt would have the same content. */
+function sendOutcome({ send }: Channel, id: number, outcome: GraphOutcome): void {
+  try {
+    send({ type: 'outcome', id, outcome });
+  } catch (error) {
+    const { name, message } = describeThrown(error);
+    send({ type: 'outcome', id, outcome: { status: 'error', error: { error: name, message } } });
+  }
 }
 
 async function execute(context: RunContext, channel: Channel, id: number, execution: Execution): Promise<void> {
@@ -149,7 +155,7 @@ async function execute(context: RunContext, channel: Channel, id: number, execut
       step = await events.next();
     }
     sender.flush();
-    send({ type: 'outcome', id, outcome: step.value });
+    sendOutcome(channel, id, step.value);
   } catch (error) {
     if (error instanceof MessageTooLarge) {
       const outcome: GraphOutcome = { status: 'error', error: { error: error.name, message: error.message } };
@@ -159,7 +165,7 @@ async function execute(context: RunContext, channel: Channel, id: number, execut
       send({ type: 'outcome', id, outcome });
     } else {
       sender.flush();
-      send({ type: 'broken', id, message: messageOf(error) });
+      send({ type: 'broken', id, message: describeThrown(error).message });
     }
   } finally {
     executions.delete(id);
@@ -217,11 +223,7 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
   const send = (message: FromProcess): void => parent.send(message, data.messageLimitBytes);
   const channel: Channel = { ...parent, send };
   // An unhandled rejection in user code must not end all runs of the process.
-  const stray = (error: unknown): void =>
-    send({
-      type: 'stray',
-      message: (error instanceof Error ? (error.stack ?? error.message) : String(error)).slice(0, MAX_ERROR),
-    });
+  const stray = (error: unknown): void => send({ type: 'stray', message: describeThrown(error).stack });
   process.on('uncaughtException', stray);
   process.on('unhandledRejection', stray);
   registerSdkLogger(send);
@@ -292,14 +294,10 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
         return void inEncryptionContext(contextOf(message.args), () => calls.handle(message.name, message.args))
           .finally(() => (callsInFlight -= 1))
           .then((value) => send({ type: 'result', id: message.id, value }))
-          .catch((error: unknown) =>
-            send({
-              type: 'refused',
-              id: message.id,
-              message: messageOf(error),
-              errorName: error instanceof Error ? error.name.slice(0, MAX_ERROR) : 'Error',
-            }),
-          );
+          .catch((error: unknown) => {
+            const { name, message: reason } = describeThrown(error);
+            send({ type: 'refused', id: message.id, message: reason, errorName: name });
+          });
     }
   });
   let pulses = 0;
@@ -322,6 +320,6 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
 
 void connectToParent<ProcessData, ToProcess, FromProcess>().then(([data, channel]) =>
   main(data, channel).catch((error: unknown) => {
-    channel.send({ type: 'unusable', message: error instanceof Error ? error.message : String(error) });
+    channel.send({ type: 'unusable', message: describeThrown(error).message });
   }),
 );

@@ -5,6 +5,7 @@ import {
   type ProtocolEvent,
   type StreamTransformer,
 } from '@langchain/langgraph';
+import { aborted } from './aborted';
 import type { Chunk } from './chunk-facts';
 import { importForGraph } from './graph-library';
 import type { AnyGraph } from './graph-loader';
@@ -32,13 +33,11 @@ export class StreamTransformers {
   private readonly events: ProtocolEvent[] = [];
   /** Settles when the transformers have emitted everything; rejects if one of them throws. */
   private readonly ended: Promise<void>;
+  private readonly aborted: Promise<void>;
   private failure: { error: unknown } | undefined;
 
-  private constructor(
-    library: TransformerLibrary,
-    transformers: StreamTransformer[],
-    private readonly signal: AbortSignal | undefined,
-  ) {
+  private constructor(library: TransformerLibrary, transformers: StreamTransformer[], signal: AbortSignal | undefined) {
+    this.aborted = aborted(signal);
     const run = library.createGraphRunStream(
       this.source,
       transformers.map((transformer) => () => transformer),
@@ -73,7 +72,7 @@ export class StreamTransformers {
    */
   async apply(chunk: Chunk): Promise<Chunk[]> {
     if (!TRANSFORMED.has(chunk[1])) return [chunk];
-    await Promise.race([this.source.offer(chunk), this.ended]);
+    await Promise.race([this.source.offer(chunk), this.ended, this.aborted]);
     // The reader of the events has its turn.
     await new Promise((resolve) => setImmediate(resolve));
     if (this.failure) throw this.failure.error;
@@ -83,7 +82,7 @@ export class StreamTransformers {
   /** Yields what the transformers emit at the end of the run, until the run is aborted. */
   async end(): Promise<Chunk[]> {
     this.source.end();
-    await Promise.race([this.ended, aborted(this.signal)]);
+    await Promise.race([this.ended, this.aborted]);
     return this.take();
   }
 
@@ -140,11 +139,4 @@ class ChunkSource implements AsyncIterable<Chunk> {
       }
     }
   }
-}
-
-function aborted(signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) resolve();
-    signal?.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

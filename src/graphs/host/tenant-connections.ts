@@ -59,7 +59,7 @@ export class TenantConnections implements Connections {
       try {
         return await this.pool.connect();
       } catch (error) {
-        if (!isLostConnection(error)) throw error;
+        if (!isLostConnection(error)) throw nameLostConnection(error);
         if (performance.now() > deadline) throw new PostgresUnreachable((error as Error).message, { cause: error });
       }
       await sleep(RETRY_MS);
