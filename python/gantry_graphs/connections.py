@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, InterfaceError, OperationalError
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
@@ -17,6 +17,13 @@ from .cipher import Cipher
 CHECKPOINT_SCHEMA = "langgraph"
 _TENANT_SETTING = "gantry.tenant_id"
 _TOKEN_SETTING = "gantry.tenant_token"
+
+
+class PostgresUnreachable(Exception):
+    """Gantry's own connections are lost, or the server can't serve (src/database/lost-connections.ts).
+
+    User code has connections of its own, whose errors have the same classes.
+    """
 
 
 @dataclass(frozen=True)
@@ -77,10 +84,14 @@ class TenantConnections:
 
     @asynccontextmanager
     async def of(self, access: TenantAccess) -> AsyncIterator[AsyncConnection[Any]]:
-        async with self._pool.connection() as connection:
-            if self._settings.get(connection) != access:
-                self._settings = {known: setting for known, setting in self._settings.items() if not known.closed}
-                self._settings.pop(connection, None)
-                await connection.execute(_SET_ACCESS, [access.tenant_id, access.token])
-                self._settings[connection] = access
-            yield connection
+        """Raises PostgresUnreachable, also for what is done on the connection."""
+        try:
+            async with self._pool.connection() as connection:
+                if self._settings.get(connection) != access:
+                    self._settings = {known: setting for known, setting in self._settings.items() if not known.closed}
+                    self._settings.pop(connection, None)
+                    await connection.execute(_SET_ACCESS, [access.tenant_id, access.token])
+                    self._settings[connection] = access
+                yield connection
+        except (OperationalError, InterfaceError) as error:
+            raise PostgresUnreachable(str(error)) from error

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
+from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.types import Command, Send
-from psycopg_pool import PoolTimeout
 
-from .connections import TenantAccess, TenantConnections
+from .connections import PostgresUnreachable, TenantAccess, TenantConnections
 from .failures import FAILURES
 from .loader import GraphLoader
 from .missing_nodes import refuse_missing_nodes
@@ -22,6 +22,7 @@ from .schemas import known_context
 from .state import final_state
 from .store import RunStore
 from .stream import Event, stream_run
+from .thrown import causes_of, message_of
 from .tracer import RunTracer
 from .user import User
 from .wire import storable, to_wire_json
@@ -29,6 +30,9 @@ from .wire import storable, to_wire_json
 # SQLSTATE of a statement by an attempt that no longer owns the run (src/database/tenant-token.ts).
 _TOKEN_REFUSED = "GT001"
 _STRICT_RESUME = "__pregel_strict_resume"
+_RESUME = "__resume__"
+# Task under which LangGraph stores an answer.
+_NO_TASK = "00000000-0000-0000-0000-000000000000"
 
 
 @dataclass
@@ -110,11 +114,16 @@ async def _events(
     graph: Any, saver: RunCheckpointSaver, config: dict[str, Any], request: dict[str, Any], control: RunControl
 ) -> AsyncIterator[Event]:
     kwargs = request["kwargs"]
-    is_resuming = request["attempt"] > 1 and await _has_checkpoint(saver, request)
-    if is_resuming and not request["handedBack"]:
-        unknown = await _unfinished_tasks(graph, request)
+    newest = await saver.aget_tuple(_thread_config(request)) if request["attempt"] > 1 else None
+    is_resuming = newest is not None and newest.metadata.get("run_id") == request["runId"]
+    if is_resuming:
+        _start_from_newest(config)
+    config["configurable"]["unknown_outcome_tasks"] = []
+    if newest and not request["handedBack"] and (is_resuming or _begins_with_waiting_nodes(config, kwargs, newest)):
+        snapshot = await graph.aget_state(_thread_config(request))
+        unknown = _unfinished_tasks(snapshot, newest, kwargs)
         if unknown and request["onUnknown"] == "interrupt":
-            control.outcome = await _stop_before(graph, request, unknown)
+            control.outcome = _stop_before(request, snapshot, unknown)
             return
         config["configurable"]["unknown_outcome_tasks"] = [task.id for task in unknown]
     if is_resuming:
@@ -194,21 +203,44 @@ def _thread_config(request: dict[str, Any]) -> dict[str, Any]:
     return {"configurable": {"thread_id": request["threadId"]}}
 
 
-async def _has_checkpoint(saver: RunCheckpointSaver, request: dict[str, Any]) -> bool:
-    """Whether an earlier attempt of this run got as far as a checkpoint: then the input is in the state already."""
-    found = await saver.aget_tuple(_thread_config(request))
-    return found is not None and found.metadata.get("run_id") == request["runId"]
+def _start_from_newest(config: dict[str, Any]) -> None:
+    """Lets the run start from the newest checkpoint, which is its own: the one that it names is from before its input."""
+    for name in ("checkpoint_id", "checkpoint_ns", "checkpoint_map"):
+        config["configurable"].pop(name, None)
 
 
-async def _unfinished_tasks(graph: Any, request: dict[str, Any]) -> list[Any]:
-    """The nodes that the earlier attempt had begun, as far as the checkpoint shows, and of which no result was stored."""
-    snapshot = await graph.aget_state(_thread_config(request))
-    return [task for task in snapshot.tasks if task.result is None and not task.interrupts]
+def _begins_with_waiting_nodes(config: dict[str, Any], kwargs: dict[str, Any], newest: CheckpointTuple) -> bool:
+    """Whether the run begins with the nodes that an earlier run's checkpoint waits at.
+
+    Then a lost attempt may have begun them without leaving a checkpoint of its own.
+    """
+    command = kwargs.get("command")
+    resumes = command.get("resume") is not None if command else kwargs.get("input") is None
+    named = config["configurable"]
+    start = None if named.get("checkpoint_ns") else named.get("checkpoint_id")
+    start = start or (named.get("checkpoint_map") or {}).get("")
+    return resumes and start in (None, newest.checkpoint["id"])
 
 
-async def _stop_before(graph: Any, request: dict[str, Any], unknown: list[Any]) -> dict[str, Any]:
+def _unfinished_tasks(snapshot: Any, newest: CheckpointTuple, kwargs: dict[str, Any]) -> list[Any]:
+    """The nodes that a lost attempt had begun, as far as the checkpoint shows, and of which no result was stored.
+
+    A node that waits for an answer had begun if the answer is stored: the lost attempt brought it. LangGraph doesn't store
+    an answer that names its interrupt; the run itself shows those.
+    """
+    resume = (kwargs.get("command") or {}).get("resume")
+    given = set(resume) if isinstance(resume, dict) else set()
+    stored = {id for id, channel, _ in newest.pending_writes or () if channel == _RESUME}
+
+    def has_begun(task: Any) -> bool:
+        ids = {interrupt.id for interrupt in task.interrupts}
+        return not ids or bool(ids & given) or bool({_NO_TASK, task.id} & stored)
+
+    return [task for task in snapshot.tasks if task.result is None and has_begun(task)]
+
+
+def _stop_before(request: dict[str, Any], snapshot: Any, unknown: list[Any]) -> dict[str, Any]:
     """Ends the run before the nodes in doubt: the thread waits for a person, and resumes with a run without input."""
-    snapshot = await graph.aget_state(_thread_config(request))
     questions = {
         task.id: [
             {
@@ -255,10 +287,10 @@ def to_command(command: dict[str, Any]) -> Command[Any]:
 
 def _failure(error: BaseException, control: RunControl) -> dict[str, Any]:
     """The outcome of a run whose graph threw. Raises if another attempt is right: lost connections, a fence."""
-    for cause in _causes(error):
-        if isinstance(cause, (FencedError, PoolTimeout, psycopg.OperationalError, psycopg.InterfaceError)):
+    for cause in causes_of(error):
+        if isinstance(cause, (FencedError, PostgresUnreachable)):
             raise cause
-        if getattr(cause, "sqlstate", None) == _TOKEN_REFUSED:
+        if isinstance(cause, psycopg.Error) and cause.sqlstate == _TOKEN_REFUSED:
             raise cause
     if control.is_cancelled():
         return {"status": "aborted"}
@@ -275,10 +307,4 @@ def _describe(error: BaseException) -> dict[str, Any]:
         )
         if type(error).__name__ == "UnknownInterruptError" and hasattr(error, attribute)
     }
-    return {"error": type(error).__name__, "message": storable(str(error)), **refused}
-
-
-def _causes(error: BaseException | None) -> Any:
-    while error is not None:
-        yield error
-        error = error.__cause__
+    return {"error": type(error).__name__, "message": storable(message_of(error)), **refused}

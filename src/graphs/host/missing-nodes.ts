@@ -12,14 +12,16 @@ export class NodeNotFound extends Error {
 /**
  * The library starts no task for a node that no longer exists, and reports success: a person who answers an interrupt after a
  * deployment would see nothing happen.
+ * @param start the checkpoint that the run starts from; the newest if absent
  * @throws {NodeNotFound} naming the nodes, and possible remedies
  */
 export async function refuseMissingNodes(
   graph: AnyGraph,
   saver: RunCheckpointSaver,
-  { threadId, graphId, metadata, kwargs }: ExecuteRequest,
+  { threadId, graphId, metadata }: ExecuteRequest,
+  start?: string,
 ): Promise<void> {
-  const tuple = await saver.getTuple({ configurable: { thread_id: threadId, ...kwargs.checkpoint } });
+  const tuple = await saver.getTuple({ configurable: { thread_id: threadId, checkpoint_id: start } });
   if (!tuple) return;
   const missing = [...new Set(nextNodes(tuple.checkpoint))].filter((node) => !(node in graph.nodes));
   if (missing.length === 0) return;

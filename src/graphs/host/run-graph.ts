@@ -1,17 +1,21 @@
 import type { StateSnapshot } from '@langchain/langgraph';
+import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import { DatabaseError } from 'pg';
 import type { TenantId } from '../../database/tenant-id';
 import { isSecretName } from '../../crypto/secret-names';
 import type { AuthUser } from '../../database/request-scope';
 import type { ItemStore } from '../../item-store/item-store';
-import type { Fence } from '../../database/fence';
+import { type Fence, FencedError } from '../../database/fence';
+import { PostgresUnreachable } from '../../database/lost-connections';
 import { beginsWithItsInput, CHECKPOINTER, STRICT_RESUME } from '../../patches/langgraph/graph-internals';
 import { TOKEN_REFUSED } from '../../database/tenant-token';
+import { unlessAborted } from './aborted';
 import { toCommand } from './graph-command';
-import type { AnyGraph, FactoryConfig, GraphLoader } from './graph-loader';
+import type { AnyGraph, FactoryConfig, GraphLoader, GraphUse } from './graph-loader';
 import type { CommandInput, ExecuteRequest, FinalState, GraphOutcome, RunError, RunEventMessage } from './protocol';
 import { refuseMissingNodes } from './missing-nodes';
 import { HandedBack, RunCheckpointSaver } from './run-checkpoint-saver';
-import { checkStrictResume, isRefusedResume, refusalOf } from './strict-resume';
+import { checkStrictResume, refusalOf } from './strict-resume';
 import { streamRun, StreamProgress, type StreamConfig } from './run-stream';
 import { RunStore } from './run-store';
 import type { RunTracer } from './run-tracer';
@@ -19,8 +23,9 @@ import type { Connections, TenantAccess } from './tenant-connections';
 import { toFinalState } from './thread-state';
 import { withoutEmitted } from './emitted-events';
 import { findMissingEvents } from './missing-events';
+import { causesOf, describeThrown } from './thrown-values';
+import { beginsWithWaitingNodes, stopBeforeUnknown, unfinishedTasks } from './unknown-outcomes';
 import { UntrackedOutput } from './untracked-output';
-import { toWireJson } from './wire-json';
 
 export interface RunContext {
   graphs: GraphLoader;
@@ -29,6 +34,13 @@ export interface RunContext {
   connectionsOf: (access: TenantAccess) => Connections;
   storeOf: (access: TenantAccess) => ItemStore;
   tracer?: RunTracer;
+}
+
+/** Keys of `configurable` that name a checkpoint; clients that send back what the API shows send null for absent ones. */
+interface NamedCheckpoint {
+  checkpoint_id?: string | null;
+  checkpoint_ns?: string | null;
+  checkpoint_map?: Record<string, string> | null;
 }
 
 /** Signals of the worker to a run in flight. */
@@ -67,20 +79,27 @@ export async function* runGraph(
   let graph: AnyGraph | undefined;
   let untracked: UntrackedOutput | undefined;
   try {
-    graph = await context.graphs.get(request.graphId, {
-      accessContext: 'threads.create_run',
-      config: factoryConfig(config, saver, store),
-    });
+    const use: GraphUse = { accessContext: 'threads.create_run', config: factoryConfig(config, saver, store) };
+    // The function that makes the graph is not given the signal, and may wait for ever.
+    graph = await unlessAborted(context.graphs.get(request.graphId, use), signal);
     config.recursionLimit ??= graph.config?.recursionLimit ?? context.recursionLimit;
     if (beginsWithItsInput(graph)) saver.deferInput();
-    const resuming = request.attempt > 1 && (await hasCheckpointOf(saver, request));
-    const unknown = resuming && !request.handedBack ? await unfinishedTasks(graph, config, request.threadId) : [];
-    if (unknown.length > 0 && request.onUnknown === 'interrupt')
-      return await stopBeforeUnknown(graph, request, config, unknown);
-    config.configurable!.unknown_outcome_tasks = unknown.map(({ id }) => id);
+    const newest =
+      request.attempt > 1 ? await saver.getTuple({ configurable: { thread_id: request.threadId } }) : undefined;
+    const resuming = newest !== undefined && isOf(request, newest);
+    if (resuming) startFromNewest(config);
+    config.configurable!.unknown_outcome_tasks = [];
+    const start = startOf(config) ?? newest?.checkpoint.id;
+    const mayHaveBegun = resuming || (beginsWithWaitingNodes(kwargs) && start === newest?.checkpoint.id);
+    if (newest && mayHaveBegun && !request.handedBack) {
+      const snapshot: StateSnapshot = await graph.getState(stateConfig(config, request.threadId));
+      const unknown = unfinishedTasks(snapshot, newest);
+      if (unknown.length > 0 && request.onUnknown === 'interrupt') return stopBeforeUnknown(request, snapshot, unknown);
+      config.configurable!.unknown_outcome_tasks = unknown.map(({ id }) => id);
+    }
     if (resuming) yield* await findMissingEvents(graph, config, request);
     const input = resuming ? null : await runInput(context.graphs, graph, config, request);
-    if (input === null || kwargs.command) await refuseMissingNodes(graph, saver, request);
+    if (input === null || kwargs.command) await refuseMissingNodes(graph, saver, request, startOf(config));
     const { file } = context.graphs.source(request.graphId)!;
     untracked = UntrackedOutput.of(graph);
     const control = { onNode, progress, written: () => saver.written(), untracked };
@@ -196,40 +215,23 @@ function checkpointMetadata(request: ExecuteRequest): Record<string, unknown> {
   };
 }
 
-/** Whether an earlier attempt of this run got as far as a checkpoint: then the input is in the state already. */
-async function hasCheckpointOf(saver: RunCheckpointSaver, request: ExecuteRequest): Promise<boolean> {
-  const tuple = await saver.getTuple({ configurable: { thread_id: request.threadId } });
-  return (tuple?.metadata as { run_id?: string } | undefined)?.run_id === request.runId;
+/** Whether a checkpoint is of this run: then the input is in the state already. */
+function isOf(request: ExecuteRequest, { metadata }: CheckpointTuple): boolean {
+  return (metadata as { run_id?: string } | undefined)?.run_id === request.runId;
 }
 
-type UnfinishedTask = StateSnapshot['tasks'][number];
-
-/** The nodes that the earlier attempt had begun, as far as the checkpoint shows, and of which no result was stored. */
-async function unfinishedTasks(graph: AnyGraph, config: StreamConfig, threadId: string): Promise<UnfinishedTask[]> {
-  const { tasks }: StateSnapshot = await graph.getState(stateConfig(config, threadId));
-  return tasks.filter((task) => task.result === undefined && task.interrupts.length === 0);
+/**
+ * The checkpoint of the graph itself that the run is to start from, as the library finds it; undefined for the newest. A run
+ * that names one of a nested graph names that of the graph itself in the map.
+ */
+function startOf({ configurable }: StreamConfig): string | undefined {
+  const { checkpoint_id, checkpoint_ns, checkpoint_map } = configurable as NamedCheckpoint;
+  return (checkpoint_ns ? undefined : checkpoint_id) ?? checkpoint_map?.[''] ?? undefined;
 }
 
-/** Ends the run in front of the nodes in doubt: the thread waits for a person, and resumes with a run without input. */
-async function stopBeforeUnknown(
-  graph: AnyGraph,
-  request: ExecuteRequest,
-  config: StreamConfig,
-  unknown: UnfinishedTask[],
-): Promise<GraphOutcome> {
-  const snapshot: StateSnapshot = await graph.getState(stateConfig(config, request.threadId));
-  const questions = unknown.map((task) => {
-    const value = {
-      type: 'unknown_outcome',
-      node: task.name,
-      run_id: request.runId,
-      attempt: request.attempt - 1,
-      message: `A worker was lost while "${task.name}" ran: it may or may not have taken effect. Run without input to start it again.`,
-    };
-    return [task.id, [{ id: task.id, value }]];
-  });
-  const state = { ...toFinalState(snapshot), interrupts: toWireJson(Object.fromEntries(questions)) };
-  return { status: 'success', state };
+/** Lets the run start from the newest checkpoint, which is its own: the one that it names is from before its input. */
+function startFromNewest({ configurable }: StreamConfig): void {
+  for (const name of ['checkpoint_id', 'checkpoint_ns', 'checkpoint_map']) delete configurable![name];
 }
 
 function stateConfig({ configurable }: StreamConfig, threadId: string) {
@@ -271,32 +273,23 @@ async function finalState(graph: AnyGraph, threadId: string, saver: RunCheckpoin
 }
 
 function describeError(error: unknown): RunError {
-  if (!(error instanceof Error)) return { error: 'Error', message: String(error) };
-  return { error: error.name, message: error.message, ...(isRefusedResume(error) && refusalOf(error)) };
+  const { name, message } = describeThrown(error);
+  return { error: name, message, ...refusalOf(name, error) };
 }
 
 function handedBackBy(error: unknown): HandedBack | undefined {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof HandedBack) return cause;
-  return undefined;
+  return [...causesOf(error)].find((cause) => cause instanceof HandedBack);
 }
 
 /**
- * Whether another attempt is right, rather than an end as `error`: after lost connections, a database shutdown or a fencing
- * error.
+ * Whether another attempt is right, rather than an end as `error`: after an error of Gantry's own connections, or because
+ * another attempt holds the run. An error of a connection of user code is one of the run.
  */
 function isInfrastructure(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const code = 'code' in cause ? String(cause.code) : '';
-    if (cause.name === 'FencedError' || cause.name === 'PostgresUnreachable' || code === TOKEN_REFUSED) return true;
-    // Postgres classes 08 (connection), 53 (resources), 57 (operator intervention: shutdown, crash), and sockets.
-    if (/^(08|53|57)...$/.test(code) || ('severity' in cause === false && isPoolError(cause))) return true;
-  }
-  return false;
-}
-
-const POOL_ERRORS =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/;
-
-function isPoolError(error: Error): boolean {
-  return POOL_ERRORS.test(error.message);
+  return [...causesOf(error)].some(
+    (cause) =>
+      cause instanceof FencedError ||
+      cause instanceof PostgresUnreachable ||
+      (cause instanceof DatabaseError && cause.code === TOKEN_REFUSED),
+  );
 }

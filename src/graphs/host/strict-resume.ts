@@ -22,11 +22,12 @@ export async function checkStrictResume(file: string): Promise<void> {
   );
 }
 
-export function isRefusedResume(error: Error): error is RefusedResume {
-  return error.name === 'UnknownInterruptError' && 'reason' in error && typeof error.reason === 'string';
-}
-
-/** Why the answer was refused, as clients read it. */
-export function refusalOf({ reason, interruptIds = [], pendingIds = [] }: RefusedResume): Partial<RunError> {
-  return { reason, interrupt_ids: interruptIds, pending_ids: pendingIds };
+/**
+ * Why the answer was refused, as clients read it; nothing for an error of another kind.
+ * @param name the error's, which may fail to be read
+ */
+export function refusalOf(name: string, error: unknown): Partial<RunError> {
+  if (name !== 'UnknownInterruptError') return {};
+  const { reason, interruptIds = [], pendingIds = [] } = error as Partial<RefusedResume>;
+  return typeof reason === 'string' ? { reason, interrupt_ids: interruptIds, pending_ids: pendingIds } : {};
 }

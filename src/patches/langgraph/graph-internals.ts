@@ -1,14 +1,14 @@
 /**
  * @library @langchain/langgraph 1.7.3
- * @patch Reads `builder.branches` of a compiled graph and the names of the channels that hold the next nodes, and passes
- * `__pregel_…` keys in `configurable`.
+ * @patch Reads `builder.branches` of a compiled graph, the names of the channels that hold the next nodes and the writes that
+ * hold answers to interrupts, and passes `__pregel_…` keys in `configurable`.
  * @why The saver of a run has to reach nested graphs, and the library says nowhere which nodes a checkpoint waits at, once one of
- * them is no longer in the graph.
+ * them is no longer in the graph, nor which interrupts have been answered.
  * @upstream None known.
- * @remove When `getState` names missing nodes, and `stream` takes a checkpointer.
+ * @remove When `getState` names missing nodes and answered interrupts, and `stream` takes a checkpointer.
  */
 import { START } from '@langchain/langgraph';
-import type { Checkpoint } from '@langchain/langgraph-checkpoint';
+import { type Checkpoint, type CheckpointTuple, RESUME } from '@langchain/langgraph-checkpoint';
 
 /** Key of `configurable` with the saver of a run, which nested graphs use as well. */
 export const CHECKPOINTER = '__pregel_checkpointer';
@@ -20,6 +20,9 @@ export const STRICT_RESUME = '__pregel_strict_resume';
 const EDGE = /^branch:to:(.+)$/;
 const JOIN = /^join:(.+):([^:]+)$/;
 const SENDS = '__pregel_tasks';
+
+/** Task under which the library stores an answer that names no interrupt. */
+const NO_TASK = '00000000-0000-0000-0000-000000000000';
 
 /** Whether a compiled graph runs nothing of its own between the input and its first nodes, such as a choice of them. */
 export function beginsWithItsInput(graph: { nodes: object }): boolean {
@@ -40,4 +43,13 @@ export function nextNodes({ channel_values: values }: Pick<Checkpoint, 'channel_
     }
     return [];
   });
+}
+
+/** Whether an answer to an interrupt of the task is stored: under the id of the interrupt, of the task, or of none. */
+export function isAnswered(
+  task: { id: string; interrupts: { id?: string }[] },
+  { pendingWrites = [] }: Pick<CheckpointTuple, 'pendingWrites'>,
+): boolean {
+  const names = new Set([NO_TASK, task.id, ...task.interrupts.map(({ id }) => id)]);
+  return task.interrupts.length > 0 && pendingWrites.some(([id, channel]) => channel === RESUME && names.has(id));
 }

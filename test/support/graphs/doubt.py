@@ -1,0 +1,68 @@
+"""The graphs of doubt.ts."""
+
+import asyncio
+import operator
+from collections.abc import Awaitable, Callable
+from typing import Annotated, TypedDict
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph import START, StateGraph
+from langgraph.types import interrupt
+from ledger_node import record_execution
+
+# Longer than any case takes: the process that waits for it is killed.
+FOR_EVER_SECONDS = 600
+
+
+class Steps(TypedDict, total=False):
+    # Whether the second node hangs in the first attempt.
+    hangs: bool
+    step_ms: float
+    done: Annotated[list[str], operator.add]
+
+
+def step(name: str, may_hang: bool = False) -> Callable[[Steps, RunnableConfig], Awaitable[Steps]]:
+    async def node(state: Steps, config: RunnableConfig) -> Steps:
+        ended = await record_execution(name, config)
+        hangs = may_hang and state.get("hangs") and config["configurable"]["run_attempt"] == 1
+        await asyncio.sleep(FOR_EVER_SECONDS if hangs else state.get("step_ms", 0) / 1000)
+        await ended()
+        return {"done": [name]}
+
+    return node
+
+
+steps = (
+    StateGraph(Steps)
+    .add_sequence([("first", step("first")), ("second", step("second", True)), ("third", step("third"))])
+    .add_edge(START, "first")
+    .compile(name="steps")
+)
+
+
+class Payment(TypedDict, total=False):
+    paid: str
+
+
+async def pay(paid: str, config: RunnableConfig) -> Payment:
+    ended = await record_execution("pay", config)
+    await asyncio.sleep(FOR_EVER_SECONDS if config["configurable"]["run_attempt"] == 1 else 0)
+    await ended()
+    return {"paid": paid}
+
+
+async def ask(_: Payment, config: RunnableConfig) -> Payment:
+    return await pay(interrupt("Pay?"), config)
+
+
+async def stop(_: Payment, config: RunnableConfig) -> Payment:
+    return await pay("yes", config)
+
+
+# Asks a person, and pays after the answer: for ever in the first attempt.
+approved = StateGraph(Payment).add_node("pay", ask).add_edge(START, "pay").compile(name="approved")
+
+# Stops before it pays: for ever in the first attempt.
+confirmed = (
+    StateGraph(Payment).add_node("pay", stop).add_edge(START, "pay").compile(name="confirmed", interrupt_before=["pay"])
+)

@@ -1,0 +1,61 @@
+import type { RunnableConfig } from '@langchain/core/runnables';
+import { END, interrupt, START, StateGraph } from '@langchain/langgraph';
+import { registry } from '@langchain/langgraph/zod';
+import { z } from 'zod';
+import { type Identity, pause, recordExecution } from './ledger-node';
+
+/** Longer than any case takes: the process that waits for it is killed. */
+const FOR_EVER_MS = 600_000;
+
+const Steps = z.object({
+  /** Whether the second node hangs in the first attempt. */
+  hangs: z.boolean().default(false),
+  step_ms: z.number().default(0),
+  done: z
+    .array(z.string())
+    .default([])
+    .register(registry, { reducer: { fn: (left: string[], right: string[]) => left.concat(right) } }),
+});
+
+function step(name: string, mayHang = false) {
+  return async ({ hangs, step_ms }: z.infer<typeof Steps>, config: RunnableConfig) => {
+    const { run_attempt } = config.configurable as Identity;
+    const ended = await recordExecution(name, config);
+    await pause(mayHang && hangs && run_attempt === 1 ? FOR_EVER_MS : step_ms, config.signal);
+    await ended();
+    return { done: [name] };
+  };
+}
+
+export const steps = new StateGraph(Steps)
+  .addSequence([
+    ['first', step('first')],
+    ['second', step('second', true)],
+    ['third', step('third')],
+  ])
+  .addEdge(START, 'first')
+  .addEdge('third', END)
+  .compile({ name: 'steps' });
+
+const Payment = z.object({ paid: z.string().default('') });
+
+async function pay(paid: string, config: RunnableConfig) {
+  const ended = await recordExecution('pay', config);
+  await pause((config.configurable as Identity).run_attempt === 1 ? FOR_EVER_MS : 0, config.signal);
+  await ended();
+  return { paid };
+}
+
+/** Asks a person, and pays after the answer: for ever in the first attempt. */
+export const approved = new StateGraph(Payment)
+  .addNode('pay', (_, config: RunnableConfig) => pay(interrupt('Pay?'), config))
+  .addEdge(START, 'pay')
+  .addEdge('pay', END)
+  .compile({ name: 'approved' });
+
+/** Stops before it pays: for ever in the first attempt. */
+export const confirmed = new StateGraph(Payment)
+  .addNode('pay', (_, config: RunnableConfig) => pay('yes', config))
+  .addEdge(START, 'pay')
+  .addEdge('pay', END)
+  .compile({ name: 'confirmed', interruptBefore: ['pay'] });
