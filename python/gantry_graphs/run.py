@@ -19,7 +19,7 @@ from .repeated import missing_steps, without_emitted
 from .requests import ParentRequests
 from .saver import Fence, FencedError, HandedBack, RunCheckpointSaver
 from .schemas import known_context
-from .state import final_state
+from .state import final_state, output_of
 from .store import RunStore
 from .stream import Event, stream_run
 from .thrown import causes_of, message_of
@@ -103,7 +103,8 @@ async def run_graph(
             except FAILURES as error:
                 failure = _failure(error, control)
             if not control.outcome:
-                state = final_state(await graph.aget_state(_thread_config(request)))
+                snapshot = await graph.aget_state(_thread_config(request))
+                state = {**final_state(snapshot), **output_of(graph, snapshot)}
                 control.outcome = {**(failure or {"status": "success"}), "state": state}
     except FAILURES as error:
         # The graph's factory, or its reducers, which make the state: one that throws does so for the final state too.
@@ -123,7 +124,7 @@ async def _events(
         snapshot = await graph.aget_state(_thread_config(request))
         unknown = _unfinished_tasks(snapshot, newest, kwargs)
         if unknown and request["onUnknown"] == "interrupt":
-            control.outcome = _stop_before(request, snapshot, unknown)
+            control.outcome = _stop_before(graph, request, snapshot, unknown)
             return
         config["configurable"]["unknown_outcome_tasks"] = [task.id for task in unknown]
     if is_resuming:
@@ -239,7 +240,7 @@ def _unfinished_tasks(snapshot: Any, newest: CheckpointTuple, kwargs: dict[str, 
     return [task for task in snapshot.tasks if task.result is None and has_begun(task)]
 
 
-def _stop_before(request: dict[str, Any], snapshot: Any, unknown: list[Any]) -> dict[str, Any]:
+def _stop_before(graph: Any, request: dict[str, Any], snapshot: Any, unknown: list[Any]) -> dict[str, Any]:
     """Ends the run before the nodes in doubt: the thread waits for a person, and resumes with a run without input."""
     questions = {
         task.id: [
@@ -257,7 +258,8 @@ def _stop_before(request: dict[str, Any], snapshot: Any, unknown: list[Any]) -> 
         ]
         for task in unknown
     }
-    return {"status": "success", "state": {**final_state(snapshot), "interrupts": to_wire_json(questions)}}
+    state = {**final_state(snapshot), **output_of(graph, snapshot), "interrupts": to_wire_json(questions)}
+    return {"status": "success", "state": state}
 
 
 async def _input(graph: Any, config: dict[str, Any], request: dict[str, Any], is_resuming: bool) -> Any:

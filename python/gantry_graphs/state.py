@@ -45,6 +45,17 @@ def final_state(snapshot: StateSnapshot) -> dict[str, Any]:
     }
 
 
+def output_of(graph: Any, snapshot: StateSnapshot) -> dict[str, list[str]]:
+    """The entry of a final state that names the graph's output; without it, all values are the output.
+
+    A graph has an output schema, or an agent's middleware has state of its own, which callers don't see.
+    """
+    shown = graph.output_channels
+    if isinstance(shown, str) or not isinstance(snapshot.values, dict) or set(snapshot.values) <= set(shown):
+        return {}
+    return {"output": list(shown)}
+
+
 def thread_state(snapshot: StateSnapshot) -> dict[str, Any]:
     """A state as the API shows it."""
     checkpoint = checkpoint_of(snapshot.config)

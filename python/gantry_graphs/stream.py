@@ -119,7 +119,9 @@ async def stream_run(
                     for event in await emitted(translator.events(_chunk_of_part(part))):
                         yield event
         elif "events" not in asked:
-            async with aclosing(graph.astream(input, config, **options)) as chunks:
+            # As LangGraph's own server: by default the library streams all values, those that aren't output included.
+            shown = graph.output_channels
+            async with aclosing(graph.astream(input, config, output_keys=shown, **options)) as chunks:
                 async for chunk in chunks:
                     for event in await emitted(translator.events(chunk)):
                         yield event

@@ -29,13 +29,18 @@ export function deletedEnding(state: FinalState | undefined): RunEnding {
   return { status: 'deleted', ...(state && { state }), result: {} };
 }
 
-/** The values, and the graph's questions if it waits for an answer. */
+/** The values that are the graph's output, and the graph's questions if it waits for an answer. */
 function resultOf(state: FinalState | undefined): unknown {
   if (!state) return {};
   const tracked: unknown = JSON.parse(state.values);
-  const values = state.untracked ? { ...(tracked as object), ...(JSON.parse(state.untracked) as object) } : tracked;
+  const all = state.untracked ? { ...(tracked as object), ...(JSON.parse(state.untracked) as object) } : tracked;
+  const values = state.output ? pick(all as Record<string, unknown>, state.output) : all;
   const interrupts = Object.values(JSON.parse(state.interrupts) as Record<string, unknown[]>).flat();
   return interrupts.length > 0 ? { ...(values as object), __interrupt__: interrupts } : values;
+}
+
+function pick(values: Record<string, unknown>, names: string[]): Record<string, unknown> {
+  return Object.fromEntries(names.filter((name) => Object.hasOwn(values, name)).map((name) => [name, values[name]]));
 }
 
 /**

@@ -73,6 +73,26 @@ describe('graphs in Python', () => {
     expect((await client.threads.get(thread)).status).toBe('idle');
   });
 
+  it('show callers their output alone, and the whole state on the thread', async () => {
+    const { thread_id: thread } = await client.threads.create();
+    const run = { input: { question: 'tea' } };
+    expect(await client.runs.wait(thread, 'private', run)).toEqual({ answer: 'ABOUT TEA' });
+    const { values } = await client.threads.getState<Record<string, unknown>>(thread);
+    expect(values).toEqual({ question: 'tea', draft: 'about tea', answer: 'ABOUT TEA' });
+    const events: unknown[] = [];
+    for await (const { event, data } of client.runs.stream(null, 'private', {
+      ...run,
+      streamMode: ['values', 'updates'],
+    })) {
+      if (event !== 'metadata') events.push([event, data]);
+    }
+    expect(events).toEqual([
+      ['updates', { think: null }],
+      ['updates', { answer: { answer: 'ABOUT TEA' } }],
+      ['values', { answer: 'ABOUT TEA' }],
+    ]);
+  });
+
   it('store the results of a step in one transaction with its checkpoint', async () => {
     const thread = await newThread();
     await client.runs.wait(thread, 'ten', { input: {} });

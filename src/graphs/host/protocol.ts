@@ -163,6 +163,8 @@ export interface FinalState {
   values: string;
   /** JSON text of output values that checkpoints leave out, as `structuredResponse` of an agent; absent without any. */
   untracked?: string;
+  /** Names of the values that are the graph's output; absent where all of them are. */
+  output?: string[];
   next: string[];
   /** JSON text: task id → its interrupts. */
   interrupts: string;
