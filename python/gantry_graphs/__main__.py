@@ -279,7 +279,7 @@ def main() -> None:
     """Serves until the parent closes the connection, whatever user code does to the event loop.
 
     A node that raises SystemExit or KeyboardInterrupt, or stops the loop, ends `run_forever`. By then, its task has failed
-    as with any other exception, and all other tasks stand where they were: the loop goes on with them.
+    as with any other exception, and all other tasks stand where they were: the loop continues with them.
     """
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)

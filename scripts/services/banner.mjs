@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { readJson } from './json-file.mjs';
 import { describeRuntime } from './runtime.mjs';
 
 const NO_S3 =
@@ -13,7 +14,8 @@ const NO_S3 =
 export function printBanner(settings, endpoints, key) {
   const isAuthOn = settings.auth === 'on';
   const headers = isAuthOn ? ` \\\n      -H 'x-api-key: ${key}' -H 'x-tenant-id: ${endpoints.tenant_id}'` : '';
-  const body = '{"assistant_id":"agent","input":{"messages":[{"role":"user","content":"What can you do?"}]}}';
+  const input = { messages: [{ role: 'user', content: 'What can you do?' }] };
+  const body = JSON.stringify({ assistant_id: firstGraph(settings.config), input });
   const rows = [
     ...(endpoints.console ? [['Console', endpoints.console]] : []),
     ['API', endpoints.api],
@@ -41,4 +43,9 @@ ${rows.map(([label, value]) => `  ${label.padEnd(12)} ${value}`).join('\n')}
   Ctrl-C stops everything; data stays.
 
 `);
+}
+
+/** Id of the first graph of a langgraph.json, which the api has read without an error. @param {string} config */
+function firstGraph(config) {
+  return Object.keys(readJson(config).graphs)[0];
 }

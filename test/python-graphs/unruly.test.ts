@@ -33,7 +33,7 @@ describe('graphs in Python that share a process with unruly ones', () => {
   const seen = async (how: string): Promise<unknown> =>
     ((await client.runs.wait(null, 'unruly', { input: { how } })) as State).seen;
 
-  it('go on, in their first attempt, while others leave the process or stop its event loop', async () => {
+  it('continue, in their first attempt, while others leave the process or stop its event loop', async () => {
     const threads = await Promise.all([newThread(), newThread()]);
     const patient = await Promise.all(threads.map((thread) => client.runs.create(thread, 'patient', { input: {} })));
     for (const { run_id: run } of patient)
