@@ -8,7 +8,7 @@ const State = Annotation.Root({ answer: Annotation<string>() });
 
 /** Needs a server when its module is loaded. */
 export const fragile = new StateGraph(State)
-  .addNode('answer', () => ({ answer: 'yes' }))
-  .addEdge(START, 'answer')
-  .addEdge('answer', END)
+  .addNode('reply', () => ({ answer: 'yes' }))
+  .addEdge(START, 'reply')
+  .addEdge('reply', END)
   .compile({ name: 'fragile' });
