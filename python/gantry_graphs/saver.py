@@ -22,6 +22,7 @@ from psycopg.rows import dict_row
 
 from .cipher import Cipher, OpeningCursor
 from .connections import TenantAccess, TenantConnections
+from .loops import in_own_loop
 from .threads import own_threads
 from .versions import DeltaSnapshot
 from .wire import storable_json
@@ -276,6 +277,7 @@ class RunCheckpointSaver(CheckpointSaver):
         await self._write_rest()
         self._check()
 
+    @in_own_loop
     async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
         await self._write_rest()
         if config["configurable"]["thread_id"] == self._empty_thread:
@@ -287,10 +289,12 @@ class RunCheckpointSaver(CheckpointSaver):
         async for found in super().alist(config, **options):
             yield found
 
+    @in_own_loop
     async def aget_delta_channel_history(self, *, config: Any, channels: Sequence[str]) -> Mapping[str, Any]:
         await self._write_rest()
         return await super().aget_delta_channel_history(config=config, channels=channels)
 
+    @in_own_loop
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
         rows = _computed(self._checkpoint_rows, config, checkpoint, metadata, new_versions)
         await self._write(config["configurable"]["thread_id"], rows)
@@ -298,6 +302,7 @@ class RunCheckpointSaver(CheckpointSaver):
             raise HandedBack(in_doubt=config["configurable"].get("checkpoint_ns", "") != "")
         return _place_of(config, checkpoint)
 
+    @in_own_loop
     async def aput_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
         """Stores the result of a task, where possible together with the checkpoint of its step.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from concurrent.futures import Future
 from datetime import datetime
 from typing import Any
 
 from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, Op, PutOp, Result, SearchItem, SearchOp
 from langgraph.store.base.batch import _check_loop
 
+from .loops import in_loop
 from .requests import ParentRequests
 
 
@@ -25,17 +25,11 @@ class RunStore(BaseStore):
         self._loop = asyncio.get_running_loop()
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        if asyncio.get_running_loop() is self._loop:
-            return await self._perform_all(ops)
-        # A node may have an event loop of its own, in its thread. The answer comes to that of the process.
-        return await asyncio.wrap_future(self._from_elsewhere(ops))
+        return await in_loop(self._loop, self._perform_all(ops))
 
     @_check_loop
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        return self._from_elsewhere(ops).result()
-
-    def _from_elsewhere(self, ops: Iterable[Op]) -> Future[list[Result]]:
-        return asyncio.run_coroutine_threadsafe(self._perform_all(ops), self._loop)
+        return asyncio.run_coroutine_threadsafe(self._perform_all(ops), self._loop).result()
 
     async def _perform_all(self, ops: Iterable[Op]) -> list[Result]:
         return [await self._perform(op) for op in ops]

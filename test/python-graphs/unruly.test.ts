@@ -56,19 +56,19 @@ describe('graphs in Python that share a process with unruly ones', () => {
     }
   });
 
-  it('keep infinite numbers, NaN and U+0000 in a state', async () => {
+  it('keep infinite and large numbers, NaN and U+0000 in a state', async () => {
     const thread = await newThread();
     await client.runs.wait(thread, 'values', { input: {} });
     const resumed = await client.runs.wait(thread, 'values', { command: { resume: 'yes' } });
-    expect(resumed).toMatchObject({ seen: String.raw`(inf, nan, 'a\x00b')` });
+    expect(resumed).toMatchObject({ seen: String.raw`(inf, nan, 'a\x00b', 4611686018427387905)` });
   });
 
   it('end the processes that they start', async () => {
     expect([await seen('end_program'), await seen('end_process')]).toEqual([-15, -15]);
   });
 
-  it('use the store from an event loop of their own', async () => {
-    expect(await seen('use_own_loop')).toEqual({ kept: true });
+  it('use the store and other graphs from an event loop of their own', async () => {
+    expect(await seen('use_own_loop')).toEqual([{ kept: true }, 'hello']);
   });
 
   it('emit what has no form in JSON by the name of its type', async () => {

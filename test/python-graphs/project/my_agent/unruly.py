@@ -30,6 +30,7 @@ class State(TypedDict, total=False):
     number: float
     missing: float
     text: str
+    large: int
     done: Annotated[list[str], operator.add]
 
 
@@ -105,9 +106,18 @@ def use_own_loop(_: State) -> State:
     async def keep() -> Any:
         await store.aput(("loops",), "key", {"kept": True})
         item = await store.aget(("loops",), "key")
-        return item and item.value
+        # Each of these graphs writes its checkpoints.
+        states = await asyncio.gather(*(inner.ainvoke({}) for _ in range(10)))
+        return item and [item.value, *{state["seen"] for state in states}]
 
     return {"seen": asyncio.run(keep())}
+
+
+def greet(_: State) -> State:
+    return {"seen": "hello"}
+
+
+inner = graph_of(greet)
 
 
 class Old(OldModel):
@@ -143,11 +153,6 @@ builder.add_conditional_edges(START, lambda state: state["how"], [node.__name__ 
 unruly = builder.compile()
 
 
-def greet(_: State) -> State:
-    return {"seen": "hello"}
-
-
-inner = graph_of(greet)
 arrived = count(1)
 
 
@@ -166,7 +171,7 @@ crowd = crowd_builder.compile()
 
 
 def make(_: State) -> State:
-    return {"number": float("inf"), "missing": float("nan"), "text": "a\0b"}
+    return {"number": float("inf"), "missing": float("nan"), "text": "a\0b", "large": 2**62 + 1}
 
 
 def ask(_: State) -> State:
@@ -174,7 +179,7 @@ def ask(_: State) -> State:
 
 
 def look(state: State) -> State:
-    return {"seen": repr((state["number"], state["missing"], state["text"]))}
+    return {"seen": repr((state["number"], state["missing"], state["text"], state["large"]))}
 
 
 values = graph_of(make, ask, look)
