@@ -5773,7 +5773,7 @@ export interface operations {
   AssistantRemovalController_delete: {
     parameters: {
       query?: {
-        delete_threads?: string;
+        delete_threads?: string | string[];
       };
       path: {
         assistant_id: string;
@@ -5987,7 +5987,7 @@ export interface operations {
   AssistantsController_subgraphs: {
     parameters: {
       query?: {
-        recurse?: string;
+        recurse?: string | string[];
       };
       path: {
         assistant_id: string;
@@ -6030,7 +6030,7 @@ export interface operations {
   AssistantsController_subgraph: {
     parameters: {
       query?: {
-        recurse?: string;
+        recurse?: string | string[];
       };
       path: {
         assistant_id: string;
@@ -6575,9 +6575,11 @@ export interface operations {
           checkpoint_id?: string;
           command?: {
             goto?: (string | {
+              args?: unknown;
               input?: unknown;
               node: string;
             } | (string | {
+              args?: unknown;
               input?: unknown;
               node: string;
             })[]) | null;
@@ -6710,7 +6712,7 @@ export interface operations {
   StatelessRunsController_join: {
     parameters: {
       query?: {
-        cancel_on_disconnect?: string;
+        cancel_on_disconnect?: string | string[];
       };
       path: {
         run_id: string;
@@ -6747,7 +6749,7 @@ export interface operations {
   StatelessRunsController_joinStream: {
     parameters: {
       query?: {
-        cancel_on_disconnect?: string;
+        cancel_on_disconnect?: string | string[];
         checkpoint_id?: string;
         namespace?: string | string[];
         stream_mode?: string | string[];
@@ -6805,9 +6807,11 @@ export interface operations {
           checkpoint_id?: string;
           command?: {
             goto?: (string | {
+              args?: unknown;
               input?: unknown;
               node: string;
             } | (string | {
+              args?: unknown;
               input?: unknown;
               node: string;
             })[]) | null;
@@ -7660,9 +7664,11 @@ export interface operations {
           checkpoint_id?: string;
           command?: {
             goto?: (string | {
+              args?: unknown;
               input?: unknown;
               node: string;
             } | (string | {
+              args?: unknown;
               input?: unknown;
               node: string;
             })[]) | null;
@@ -7779,9 +7785,11 @@ export interface operations {
           checkpoint_id?: string;
           command?: {
             goto?: (string | {
+              args?: unknown;
               input?: unknown;
               node: string;
             } | (string | {
+              args?: unknown;
               input?: unknown;
               node: string;
             })[]) | null;
@@ -7882,7 +7890,7 @@ export interface operations {
       query: {
         key: string;
         namespace: string | string[];
-        refresh_ttl?: string;
+        refresh_ttl?: string | string[];
       };
     };
     responses: {
@@ -8141,9 +8149,11 @@ export interface operations {
               as_node: string;
               command?: {
                 goto?: (string | {
+                  args?: unknown;
                   input?: unknown;
                   node: string;
                 } | (string | {
+                  args?: unknown;
                   input?: unknown;
                   node: string;
                 })[]) | null;
@@ -8200,7 +8210,7 @@ export interface operations {
   ThreadsController_get: {
     parameters: {
       query?: {
-        include?: string;
+        include?: string | string[];
       };
       path: {
         thread_id: string;
@@ -8647,9 +8657,11 @@ export interface operations {
           checkpoint_id?: string;
           command?: {
             goto?: (string | {
+              args?: unknown;
               input?: unknown;
               node: string;
             } | (string | {
+              args?: unknown;
               input?: unknown;
               node: string;
             })[]) | null;
@@ -8817,7 +8829,7 @@ export interface operations {
       query?: {
         action?: "interrupt" | "rollback";
         reason?: "taken";
-        wait?: string;
+        wait?: string | string[];
       };
       path: {
         run_id: string;
@@ -8852,7 +8864,7 @@ export interface operations {
   RunsController_join: {
     parameters: {
       query?: {
-        cancel_on_disconnect?: string;
+        cancel_on_disconnect?: string | string[];
       };
       path: {
         run_id: string;
@@ -8890,7 +8902,7 @@ export interface operations {
   RunsController_joinStream: {
     parameters: {
       query?: {
-        cancel_on_disconnect?: string;
+        cancel_on_disconnect?: string | string[];
         checkpoint_id?: string;
         namespace?: string | string[];
         stream_mode?: string | string[];
@@ -9037,9 +9049,11 @@ export interface operations {
           checkpoint_id?: string;
           command?: {
             goto?: (string | {
+              args?: unknown;
               input?: unknown;
               node: string;
             } | (string | {
+              args?: unknown;
               input?: unknown;
               node: string;
             })[]) | null;
@@ -9159,9 +9173,11 @@ export interface operations {
           checkpoint_id?: string;
           command?: {
             goto?: (string | {
+              args?: unknown;
               input?: unknown;
               node: string;
             } | (string | {
+              args?: unknown;
               input?: unknown;
               node: string;
             })[]) | null;
@@ -9261,7 +9277,7 @@ export interface operations {
     parameters: {
       query?: {
         select?: string | string[];
-        subgraphs?: string;
+        subgraphs?: string | string[];
       };
       path: {
         thread_id: string;
@@ -9382,7 +9398,7 @@ export interface operations {
     parameters: {
       query?: {
         select?: string | string[];
-        subgraphs?: string;
+        subgraphs?: string | string[];
       };
       path: {
         checkpoint_id: string;
