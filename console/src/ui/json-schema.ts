@@ -1,5 +1,26 @@
-import type { JsonSchema } from '../api/graph-schemas';
 import { isObject } from './fields';
+
+/** The part of JSON Schema that a form can show; fields of any other kind are edited as JSON. */
+export interface JsonSchema {
+  $ref?: string;
+  $defs?: Record<string, JsonSchema>;
+  definitions?: Record<string, JsonSchema>;
+  type?: string | string[];
+  title?: string;
+  description?: string;
+  default?: unknown;
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  allOf?: JsonSchema[];
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  items?: JsonSchema;
+  format?: string;
+  minimum?: number;
+  maximum?: number;
+}
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 

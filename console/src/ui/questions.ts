@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../api/graph-schemas';
 import { fieldsOf, isObject } from './fields';
+import type { JsonSchema } from './json-schema';
 
 /** A question that a run asks, as `interrupt()` makes it. Its value has whatever form the graph gives it. */
 export interface Question {

@@ -1,9 +1,8 @@
 import { type ReactNode, useId } from 'react';
-import type { JsonSchema } from '../api/graph-schemas';
 import { Button, IconButton } from './button';
 import { fieldsOf } from './fields';
 import { JsonField } from './json-editor';
-import { resolve, typeOf } from './json-schema';
+import { type JsonSchema, resolve, typeOf } from './json-schema';
 
 interface Props {
   schema: JsonSchema;

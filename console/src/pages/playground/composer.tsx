@@ -1,6 +1,6 @@
 import { type ChangeEvent, type FormEvent, type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
-import type { JsonSchema } from '../../api/graph-schemas';
 import { Button, IconButton } from '../../ui/button';
+import type { JsonSchema } from '../../ui/json-schema';
 import { SchemaForm } from '../../ui/schema-form';
 
 interface Attachment {

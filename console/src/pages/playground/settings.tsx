@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { type JsonSchema, schemasQuery } from '../../api/graph-schemas';
+import { schemasQuery } from '../../api/graph-schemas';
 import { ErrorBox, Loading } from '../../ui/feedback';
+import type { JsonSchema } from '../../ui/json-schema';
 import { Section } from '../../ui/page';
 import { SchemaForm } from '../../ui/schema-form';
 import { type RunOptions, STRATEGIES } from './run-options';
