@@ -67,7 +67,7 @@ class TenantConnections:
                 "autocommit": True,
                 "row_factory": dict_row,
                 "application_name": "gantry-graphs",
-                # A server that is gone without a word is noticed within half a minute; the kernel alone needs a quarter of an hour.
+                # A server that is lost is noticed within half a minute; the kernel alone needs a quarter of an hour.
                 "keepalives_idle": 10,
                 "keepalives_interval": 5,
                 "keepalives_count": 4,

@@ -485,8 +485,8 @@ describeLanguages('the event protocol with graphs in $language', ({ language, gr
       const { checkpoint } = await client.threads.getState(threadId);
       await client.runs.wait(threadId, 'desk', { input: human('second') });
       const forkFrom = checkpoint.checkpoint_id!;
-      const { run_id } = await thread.submitRun({ input: human('edited'), forkFrom });
-      expect(await client.runs.join(threadId, run_id)).toMatchObject({
+      const { run_id: runId = '' } = await thread.submitRun({ input: human('edited'), forkFrom });
+      expect(await client.runs.join(threadId, runId)).toMatchObject({
         __interrupt__: [{ value: { question: 'Approve?', request: 'edited' } }],
       });
       await thread.close();

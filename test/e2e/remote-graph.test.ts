@@ -63,8 +63,8 @@ describe('RemoteGraph', () => {
   });
 
   it.each([
-    ['context', (values: object) => ({ context: values })],
-    ['configurable', (values: object) => ({ config: { configurable: values } })],
+    ['context', (values: Record<string, unknown>) => ({ context: values })],
+    ['configurable', (values: Record<string, unknown>) => ({ config: { configurable: values } })],
   ])('passes a hosted graph’s config on, over two calls, whose values came as %s', async (_, given) => {
     const values = { peer: gantry.url, mood: 'fine' };
     const client = gantry.client({ headers: { 'x-team': 'support' } });

@@ -170,7 +170,7 @@ describe('a graph process in Python', () => {
     const message = 'half of a pair: \ufffd';
     const run = await offer('lost');
     send({ type: 'begin', id: run });
-    expect(await answer('broken', run)).toMatchObject({ message });
+    expect(await answer('outcome', run)).toMatchObject({ outcome: { status: 'error', error: { message } } });
     const call = (lastId += 1);
     send({ type: 'call', id: call, name: 'getSchemas', args: { graphId: 'lost', tenantId: 'tenant', config: {} } });
     expect(await answer('refused', call)).toMatchObject({ message, errorName: 'OperationalError' });
