@@ -15,6 +15,7 @@ const ofRun = { run_id: 'r', thread_id: 't', graph_id: 'g', assistant_id: 'a', r
 
 describe('context beside configurable', () => {
   it.each([
+    ['the same values', { a: 1 }, { a: 1 }],
     ['other values', { a: 1 }, { b: 1 }],
     ['another value of the same key', { a: 1 }, { a: 2 }],
     ['a value that context lacks', { a: 1, b: 1 }, { a: 1 }],
@@ -25,7 +26,6 @@ describe('context beside configurable', () => {
 
   it.each([
     ['only one of them has a value', {}, { a: 1 }],
-    ['the same values', { a: { b: [1] } }, { a: { b: [1] }, c: 2 }],
     ['the config of a run that a graph passes on', { ...ofRun, a: 1 }, { a: 1 }],
     ['the same of a graph that was called like this', { ...ofRun, a: 1 }, { a: 1, run_id: 'r0', graph_id: 'g0' }],
   ])('is accepted: %s', (_, configurable, context) => {

@@ -17,22 +17,21 @@ const OF_RUN: ReadonlySet<string> = new Set([
 
 /**
  * Checks a body of an assistant, a run or a cron: `context` and `config.configurable` are two names for the same values.
- * @throws {ApiError} 400 when both are given and `configurable` has other values than `context`
+ * @throws {ApiError} 400 when both are given, unless they are the config of a hosted graph's run
  */
 export function checkContext({ config, context }: WithContext): void {
-  if (isGiven(context) && isGiven(config?.configurable) && !isRepeated(config?.configurable, context)) {
+  if (isGiven(context) && isGiven(config?.configurable) && !isPassedOn(config?.configurable, context)) {
     throw runnableConfigErrors.configAndContext();
   }
 }
 
 /**
- * Whether `configurable` repeats the values of `context`. A graph that calls another one passes on the config of its own run, in
- * which the server has put the values under both names, and in `configurable` also what concerns that run: ids, headers, a cron.
+ * Whether a graph passes on the config of its own run, in which the server has put the same values under both names, and in
+ * `configurable` also what concerns that run: its ids, headers, a cron.
  */
-function isRepeated(configurable: JsonObject = {}, context: JsonObject = {}): boolean {
-  const isOfRun = 'run_attempt' in configurable;
-  return Object.entries(configurable).every(([key, value]) => {
-    if (isOfRun && (OF_RUN.has(key) || !(key in context))) return true;
-    return isDeepStrictEqual(value, context[key]);
-  });
+function isPassedOn(configurable: JsonObject = {}, context: JsonObject = {}): boolean {
+  if (!('run_attempt' in configurable)) return false;
+  return Object.entries(configurable).every(
+    ([key, value]) => OF_RUN.has(key) || !(key in context) || isDeepStrictEqual(value, context[key]),
+  );
 }

@@ -3,6 +3,9 @@ import type { LoadedGraphs } from './protocol';
 
 /** Processes in a row that may fail to load a graph that is served, before one is used without the graph. */
 export const MAX_LOADS = 4;
+/** Loading takes seconds; longer than this, it is worth a line in the log, and work waits for another process. */
+export const LONG_LOAD_MS = 30_000;
+export const LONG_LOAD = `A graph process has been loading for ${LONG_LOAD_MS / 1000} s: a graph's module, or one that it imports, may wait for something at its top level`;
 const FIRST_PAUSE_MS = 1_000;
 /** A graph that is broken for good costs the start of a process this often. */
 const MAX_PAUSE_MS = 60_000;

@@ -14,7 +14,7 @@ const LACKING: LoadedGraphs = { problems: { paid: 'its server is down' }, factor
 class FakeProcess {
   private readonly end = Promise.withResolvers<void>();
   readonly ended = this.end.promise;
-  readonly responsive = true;
+  responsive = true;
   isStuck = false;
   hasEnded = false;
   idleness = 0;
@@ -324,15 +324,19 @@ describe('a pool of graph processes that tenants share', () => {
     });
   });
 
-  it('warns of a process that loads for long', () => {
+  it('warns of a process that loads for long, and starts another one for work that waits', () => {
     jest.useFakeTimers();
     const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
     try {
-      void pool.spawn();
+      started[0].responsive = false;
+      ready = new Promise(() => undefined);
+      pool.acquire('a').catch(() => undefined);
       jest.advanceTimersByTime(29_000);
       expect(warn).not.toHaveBeenCalled();
+      expect(started).toHaveLength(2);
       jest.advanceTimersByTime(2_000);
       expect(warn).toHaveBeenCalledWith(expect.stringMatching(/loading for 30 s/));
+      expect(started).toHaveLength(3);
     } finally {
       warn.mockRestore();
       jest.useRealTimers();

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { GraphProcess } from './graph-process-handle';
 import { ExecutionBroken } from './graph-process.errors';
-import { GraphLoads } from './graph-loads';
+import { GraphLoads, LONG_LOAD, LONG_LOAD_MS } from './graph-loads';
 
 export interface ProcessPoolOptions {
   processes: { min: number; max: number };
@@ -22,11 +22,8 @@ export interface ProcessPoolOptions {
  */
 const IDLE_STARTS = 50;
 const RECOUNT_MS = 500;
-/** Loading takes seconds; longer than this, it is worth a line in the log. */
-const LONG_LOAD_MS = 30_000;
 /** A tenant with less work than this is light. */
 const LIGHT_BELOW = 2;
-const LONG_LOAD = `A graph process has been loading for ${LONG_LOAD_MS / 1000} s: a graph's module, or one that it imports, may wait for something at its top level`;
 
 interface Waiting {
   tenantId: string;
@@ -50,14 +47,15 @@ export const stopping = (): ExecutionBroken => new ExecutionBroken('The process 
  *    with the hundreds of runs of another tenant's batch. It is started when the second tenant has work. While it is idle, it gets
  *    such work before any other process: its code is compiled when a batch comes. The others have a lower priority for the operating
  *    system.
- * 6. A process that fails to load a graph that is served is ended, and another one is started after a pause. After some of them in a
- *    row, one is used without the graph, for the work that waits, until another one has loaded the graph.
+ * 6. A process that fails to load a graph that is served is replaced after a pause. After some in a row, one is used without it.
  */
 export class ProcessPool {
   private readonly logger = new Logger(ProcessPool.name);
   private readonly processes = new Set<GraphProcess>();
   /** Processes that still load the graphs and take no work yet. */
   private readonly loading = new Set<GraphProcess>();
+  /** Those of them that work no longer waits for. */
+  private readonly late = new Set<GraphProcess>();
   /** Processes that have grown too large or lack a graph: they only finish what they have. */
   private readonly leaving = new Set<GraphProcess>();
   private readonly waiting: Waiting[] = [];
@@ -104,7 +102,7 @@ export class ProcessPool {
 
   /** Assigns waiting work to processes with capacity, and starts processes for the rest. */
   dispatch(): void {
-    let loading = this.loading.size;
+    let loading = this.loading.size - this.late.size;
     for (const entry of this.inTurn()) {
       const process = this.pick(entry.tenantId);
       if (process) {
@@ -130,7 +128,11 @@ export class ProcessPool {
   async spawn(isReserved = false): Promise<void> {
     const process = this.options.start(() => this.dispatch());
     this.loading.add(process);
-    const warning = setTimeout(() => this.logger.warn(LONG_LOAD), LONG_LOAD_MS).unref();
+    const warning = setTimeout(() => {
+      this.logger.warn(LONG_LOAD);
+      this.late.add(process);
+      this.dispatch();
+    }, LONG_LOAD_MS).unref();
     try {
       const loaded = await process.ready;
       if (this.closed) return;
@@ -147,6 +149,7 @@ export class ProcessPool {
     } finally {
       clearTimeout(warning);
       this.loading.delete(process);
+      this.late.delete(process);
     }
     this.dispatch();
     // Only one process loads at a time: the reserve may need another one after this one.
@@ -184,8 +187,7 @@ export class ProcessPool {
   }
 
   /**
-   * Replaces the processes that have grown too large, and those without a graph once another one has it. One that has work keeps
-   * it, and ends at a later call.
+   * Replaces the processes that have grown too large, or lack a graph that another one has. Those with work end at a later call.
    * @param isKept as in `endIdle`
    */
   recycle(isKept: (process: GraphProcess) => boolean): void {
