@@ -42,7 +42,7 @@ describe('BacklogMetrics', () => {
   it('answers that the database is away while a read is open, and begins no other', async () => {
     for (let scrape = 0; scrape < 3; scrape += 1) {
       const exposed = metrics.expose();
-      await jest.advanceTimersByTimeAsync(3_000);
+      await jest.advanceTimersByTimeAsync(5_000);
       const { text } = await exposed;
       expect(text).toMatch(/^gantry_backlog_up 0$/m);
       expect(text).not.toMatch(/^gantry_runs\{/m);

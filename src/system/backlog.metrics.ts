@@ -8,7 +8,7 @@ import { type Backlog, BacklogRepository } from './backlog.repository';
 const FRESH_MS = 5_000;
 const TEMPORAL_TIMEOUT_MS = 2_000;
 /** Time that a scrape waits for the database. */
-const ANSWER_TIMEOUT_MS = 3_000;
+const ANSWER_TIMEOUT_MS = 5_000;
 
 export interface Observed {
   backlog: Backlog;
@@ -18,7 +18,7 @@ export interface Observed {
 
 /**
  * The state of the whole deployment, as gauges. Every api replica shows the same figures: take the maximum over replicas,
- * not the sum. While the database doesn't answer within three seconds the gauges are absent, and `gantry_backlog_up` is 0.
+ * not the sum. While the database doesn't answer within five seconds the gauges are absent, and `gantry_backlog_up` is 0.
  */
 @Injectable()
 export class BacklogMetrics {
@@ -34,7 +34,7 @@ export class BacklogMetrics {
     this.gauges = declareGauges(metrics, () => this.collect());
   }
 
-  /** The latest observation, at most five seconds old; undefined while the database doesn't answer within three seconds. */
+  /** The latest observation, at most five seconds old; undefined while the database doesn't answer within five seconds. */
   async observe(): Promise<Observed | undefined> {
     const observed = await atMost(ANSWER_TIMEOUT_MS, this.readIfStale());
     return observed === LATE ? undefined : observed;
@@ -52,11 +52,10 @@ export class BacklogMetrics {
 
   private async read(): Promise<Observed | undefined> {
     try {
-      const [backlog, workers] = await Promise.all([
-        this.repository.readBacklog(),
-        this.runs.countWorkers(TEMPORAL_TIMEOUT_MS).catch(() => undefined),
-      ]);
-      return { backlog, workers };
+      // Its own time limit begins once there is a connection.
+      const counted = atMost(TEMPORAL_TIMEOUT_MS, this.runs.countWorkers(TEMPORAL_TIMEOUT_MS)).catch(() => LATE);
+      const [backlog, workers] = await Promise.all([this.repository.readBacklog(), counted]);
+      return { backlog, workers: workers === LATE ? undefined : workers };
     } catch (error) {
       this.logger.warn({ err: error }, 'The backlog could not be read for the metrics');
       return undefined;
