@@ -53,7 +53,9 @@ export class BacklogMetrics {
   private async read(): Promise<Observed | undefined> {
     try {
       // Its own time limit begins once there is a connection.
-      const counted = atMost(TEMPORAL_TIMEOUT_MS, this.runs.countWorkers(TEMPORAL_TIMEOUT_MS)).catch(() => LATE);
+      const counted = atMost(TEMPORAL_TIMEOUT_MS, this.runs.countWorkers(TEMPORAL_TIMEOUT_MS)).catch(
+        (): typeof LATE => LATE,
+      );
       const [backlog, workers] = await Promise.all([this.repository.readBacklog(), counted]);
       return { backlog, workers: workers === LATE ? undefined : workers };
     } catch (error) {
