@@ -23,7 +23,7 @@ async def refuse_missing_nodes(graph: Any, config: dict[str, Any], request: dict
     The library starts no task for a node that no longer exists, and reports success: a person who answers an interrupt after
     a deployment would see nothing happen.
     """
-    start = {"thread_id": request["threadId"], "checkpoint_id": _start(config["configurable"])}
+    start = {"thread_id": request["threadId"], "checkpoint_id": start_of(config["configurable"])}
     found = await graph.checkpointer.aget_tuple({"configurable": start})
     if found is None:
         return
@@ -38,7 +38,7 @@ async def refuse_missing_nodes(graph: Any, config: dict[str, Any], request: dict
     )
 
 
-def _start(named: Mapping[str, Any]) -> str | None:
+def start_of(named: Mapping[str, Any]) -> str | None:
     """The checkpoint that the whole graph starts from, also where one of a nested graph is named; None for the newest."""
     own = None if named.get("checkpoint_ns") else named.get("checkpoint_id")
     return own or (named.get("checkpoint_map") or {}).get("")

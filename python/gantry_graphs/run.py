@@ -14,7 +14,7 @@ from langgraph.types import Command, Send
 from .connections import PostgresUnreachable, TenantAccess, TenantConnections
 from .failures import FAILURES
 from .loader import GraphLoader
-from .missing_nodes import refuse_missing_nodes
+from .missing_nodes import refuse_missing_nodes, start_of
 from .repeated import missing_steps, without_emitted
 from .requests import ParentRequests
 from .saver import Fence, FencedError, HandedBack, RunCheckpointSaver
@@ -217,10 +217,7 @@ def _begins_with_waiting_nodes(config: dict[str, Any], kwargs: dict[str, Any], n
     """
     command = kwargs.get("command")
     resumes = command.get("resume") is not None if command else kwargs.get("input") is None
-    named = config["configurable"]
-    start = None if named.get("checkpoint_ns") else named.get("checkpoint_id")
-    start = start or (named.get("checkpoint_map") or {}).get("")
-    return resumes and start in (None, newest.checkpoint["id"])
+    return resumes and start_of(config["configurable"]) in (None, newest.checkpoint["id"])
 
 
 def _unfinished_tasks(snapshot: Any, newest: CheckpointTuple, kwargs: dict[str, Any]) -> list[Any]:

@@ -1,5 +1,6 @@
 import { DatabaseError } from 'pg';
 import { QueryFailedError } from 'typeorm';
+import { PostgresUnreachable } from './lost-connections';
 
 /** Error of a statement as Postgres reports it. */
 export interface PostgresError {
@@ -12,7 +13,8 @@ export interface PostgresError {
 
 /** The error of Postgres, if TypeORM or the driver reports a failed statement; undefined for other errors. */
 export function postgresErrorOf(error: unknown): PostgresError | undefined {
-  const reported: unknown = error instanceof QueryFailedError ? error.driverError : error;
+  const reported: unknown =
+    error instanceof QueryFailedError ? error.driverError : error instanceof PostgresUnreachable ? error.cause : error;
   if (!(error instanceof QueryFailedError || reported instanceof DatabaseError)) return undefined;
   const { code = '', detail = '', constraint = '' } = reported as Partial<PostgresError>;
   return { code, detail, constraint };

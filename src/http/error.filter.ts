@@ -76,7 +76,7 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError | 
     return status < 500 ? new ApiError(status, 'http', error.message) : undefined;
   }
   if (isUnavailable(error)) return databaseUnavailable();
-  if (isStatementCancelled(error instanceof PostgresUnreachable ? error.cause : error)) return tookTooLong(request);
+  if (isStatementCancelled(error)) return tookTooLong(request);
   if (hasLostConnection(error)) return connectionLost();
   if (isUnstorableText(error)) return new ApiError(422, 'invalid_request', UNSTORABLE_TEXT);
   // Fastify's own refusals (body too large, unsupported media type…) carry a status and a code.

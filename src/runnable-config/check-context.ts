@@ -12,7 +12,12 @@ export const isGiven = (object: object | undefined): boolean => Object.keys(obje
 
 /** Keys of `configurable` that the server sets for each run. */
 const OF_RUN: ReadonlySet<string> = new Set([
-  ...['run_id', 'thread_id', 'graph_id', 'assistant_id', 'run_attempt', 'unknown_outcome_tasks'],
+  'run_id',
+  'thread_id',
+  'graph_id',
+  'assistant_id',
+  'run_attempt',
+  'unknown_outcome_tasks',
 ]);
 
 /**

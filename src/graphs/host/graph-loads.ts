@@ -39,7 +39,7 @@ export class GraphLoads<Process extends object> {
       return true;
     }
     this.failures += 1;
-    this.pausesUntil = Date.now() + pauseAfter(this.failures);
+    this.pausesUntil = performance.now() + pauseAfter(this.failures);
     for (const graphId of lost) {
       const problem = findings.problems[graphId];
       this.logger.error(`A graph that is served fails to load in a new process: graphs.${graphId}: ${problem}`);
@@ -69,6 +69,6 @@ export class GraphLoads<Process extends object> {
 
   /** Whether no process should be started yet. */
   get isPausing(): boolean {
-    return Date.now() < this.pausesUntil;
+    return performance.now() < this.pausesUntil;
   }
 }
