@@ -5,3 +5,8 @@ export type JsonObject = Record<string, unknown>;
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** The entries of an object with these keys, in the object's order. */
+export function pick(values: JsonObject, keys: string[]): JsonObject {
+  return Object.fromEntries(Object.entries(values).filter(([key]) => keys.includes(key)));
+}

@@ -1,3 +1,4 @@
+import { pick } from '../database/json';
 import { storableJson, storableText } from '../database/storable-text';
 import type { FinalState, RunError } from '../graphs/host/protocol';
 import type { EventContent } from '../streams/event-rows';
@@ -37,10 +38,6 @@ function resultOf(state: FinalState | undefined): unknown {
   const values = state.output ? pick(all as Record<string, unknown>, state.output) : all;
   const interrupts = Object.values(JSON.parse(state.interrupts) as Record<string, unknown[]>).flat();
   return interrupts.length > 0 ? { ...(values as object), __interrupt__: interrupts } : values;
-}
-
-function pick(values: Record<string, unknown>, names: string[]): Record<string, unknown> {
-  return Object.fromEntries(names.filter((name) => Object.hasOwn(values, name)).map((name) => [name, values[name]]));
 }
 
 /**

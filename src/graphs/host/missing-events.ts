@@ -1,4 +1,5 @@
 import type { StateSnapshot } from '@langchain/langgraph';
+import { pick } from '../../database/json';
 import { CHECKPOINTER } from '../../patches/langgraph/graph-internals';
 import type { AnyGraph } from './graph-loader';
 import type { ExecuteRequest, RunEventMessage } from './protocol';
@@ -86,8 +87,4 @@ function updateOf(channels: Channels, result: unknown): unknown {
 
 function isSeveral(value: unknown): value is { $writes: unknown[] } {
   return typeof value === 'object' && value !== null && '$writes' in value && Array.isArray(value.$writes);
-}
-
-function pick(values: Record<string, unknown>, keys: string[]): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([key]) => keys.includes(key)));
 }
