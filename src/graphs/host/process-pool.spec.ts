@@ -337,6 +337,8 @@ describe('a pool of graph processes that tenants share', () => {
       jest.advanceTimersByTime(2_000);
       expect(warn).toHaveBeenCalledWith(expect.stringMatching(/loading for 30 s/));
       expect(started).toHaveLength(3);
+      jest.advanceTimersByTime(300_000);
+      expect(started).toHaveLength(1 + MAX + 1);
     } finally {
       warn.mockRestore();
       jest.useRealTimers();

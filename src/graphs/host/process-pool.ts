@@ -252,11 +252,8 @@ export class ProcessPool {
     const reserved = this.reserved?.responsive && this.isLight(tenantId) ? this.reserved : undefined;
     if (reserved) usable.unshift(reserved);
     const idle = usable.filter((process) => process.load === 0);
-    if (idle.length > 0) {
-      return (
-        idle.find((process) => process === preferred) ?? idle.find((process) => this.owners.has(process)) ?? idle[0]
-      );
-    }
+    const owned = idle.find((process) => this.owners.has(process));
+    if (idle.length > 0) return idle.find((process) => process === preferred) ?? owned ?? idle[0];
     // A blocked process doesn't count against the maximum, or a few of them would stop the whole worker.
     if (this.hasRoom(responsive.length)) return undefined;
     const byLoad = usable.sort((one, other) => one.load - other.load);
@@ -270,9 +267,10 @@ export class ProcessPool {
     return [...this.processes].filter((process) => process !== this.reserved);
   }
 
-  /** @param responsive number of processes that answer */
+  /** A process that loads for long has one other in its place, not more, since that one may take as long. */
   private hasRoom(responsive: number): boolean {
-    return !this.loads.isPausing && responsive + this.loading.size < this.options.processes.max;
+    const loading = this.loading.size - Math.min(this.late.size, 1);
+    return !this.loads.isPausing && responsive + loading < this.options.processes.max;
   }
 
   /** Whether a process is to be started that no work waits for. */
