@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { describeInBrowser } from '../support/browser';
 import { seriousFindings, serveConsole, takePicture } from '../support/console';
 import { EXAMPLE_GRAPHS } from '../support/gantry';
@@ -7,6 +8,8 @@ import { WebhookReceiver } from '../support/webhook-receiver';
 /** Globals of the page. */
 declare const navigator: { clipboard: { readText: () => Promise<string> } };
 
+/** For how long the api answers with the findings of a check that it has carried out. */
+const FRESH_MS = 5_000;
 const ADMIN_KEY = 'admin-key-of-the-console-0123456789';
 const ask = (content: string) => ({ messages: [{ role: 'user', content }] });
 
@@ -239,8 +242,19 @@ describeInBrowser('the pages of the console for operators', () => {
     const page = await open('/system');
     const findings = page.getByRole('list', { name: 'Findings' }).getByRole('listitem');
     await findings.filter({ hasText: 'browser clock' }).waitFor();
-    const lines = (await findings.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
-    expect(lines).toEqual([
+    const read = async () => (await findings.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+    const checkAgain = async () => {
+      const answer = page.waitForResponse((response) => response.url().endsWith('/system/findings'));
+      await page.getByRole('button', { name: 'Check again' }).click();
+      expect((await answer).status()).toBe(200);
+    };
+    await checkAgain();
+    // On a busy machine a service may answer too late for one of the checks.
+    for (let count = 0; count < 5 && (await read()).filter((line) => !line.startsWith('ok')).length !== 1; count += 1) {
+      await setTimeout(FRESH_MS);
+      await checkAgain();
+    }
+    expect(await read()).toEqual([
       expect.stringMatching(/^ok node Node \d/),
       expect.stringContaining('examples.json: agent'),
       expect.stringMatching(/^ok ports the API listens on 127\.0\.0\.1:\d+/),
@@ -261,9 +275,6 @@ describeInBrowser('the pages of the console for operators', () => {
     ]);
     await page.getByText('Runs in flight').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
-    const again = page.waitForResponse((response) => response.url().endsWith('/system/findings'));
-    await page.getByRole('button', { name: 'Check again' }).click();
-    expect((await again).status()).toBe(200);
   });
 
   it('shows a key of another tenant the health of the services only, and the operator’s key the findings', async () => {

@@ -200,11 +200,11 @@ describeInBrowser('the playground of the console', () => {
   describe('a second run on a thread', () => {
     const client = () => served.gantry.client();
 
-    /** Starts a run that takes a while and then another one, by the strategy. Resolves to the thread. */
-    async function sendTwice(page: Page, strategy: string): Promise<string> {
+    /** Starts a run of ten steps of this length and then another one, by the strategy. Resolves to the thread. */
+    async function sendTwice(page: Page, strategy: string, stepMs = 60_000): Promise<string> {
       await page.goto(`${served.gantry.url}/console/playground?assistant=pipeline&strategy=${strategy}`);
       const input = page.getByRole('spinbutton').first();
-      await input.fill('300');
+      await input.fill(String(stepMs));
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await page.getByRole('button', { name: 'Stop' }).waitFor();
       const thread = await waitFor('the first run to be on', async () => {
@@ -231,7 +231,7 @@ describeInBrowser('the playground of the console', () => {
 
     it('waits in the queue of the server: enqueue', async () => {
       const page = await open('/playground');
-      const thread = await sendTwice(page, 'enqueue');
+      const thread = await sendTwice(page, 'enqueue', 1_000);
       await page.getByText('one run is queued').waitFor();
       expect((await statuses(thread)).join()).toBe('pending,running');
       await page.getByText('one run is queued').waitFor({ state: 'detached' });

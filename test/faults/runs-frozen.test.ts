@@ -135,9 +135,15 @@ describeLanguages('with graphs in $language, a worker frozen by SIGSTOP beyond i
 
   const wake = (pids: number[]): void => pids.forEach((pid) => process.kill(pid, 'SIGCONT'));
 
-  it('a frozen graph process keeps its run and delays no other one', async () => {
+  it('a frozen graph process keeps its run and blocks no other one, even if the next process is frozen while it loads', async () => {
     const { thread, run, frozen } = await freezeGraphProcess();
-    expect(await client.runs.wait(null, 'three', { input: {} })).toMatchObject({ done: NODES.slice(0, 3) });
+    const other = client.runs.wait(null, 'three', { input: {} });
+    const loading = await waitFor('another process', () =>
+      graphProcessesOf(gantry.worker.pid).find((pid) => !frozen.includes(pid)),
+    );
+    process.kill(loading, 'SIGSTOP');
+    frozen.push(loading);
+    expect(await other).toMatchObject({ done: NODES.slice(0, 3) });
     expect(await client.runs.get(thread, run)).toMatchObject({ status: 'running' });
     wake(frozen);
     expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES.slice(0, 3) });
