@@ -1,9 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource, type EntityManager } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { AppConfig } from '../config/config';
 import { type Sweep, Sweeps } from '../sweeps/sweep';
 import { inFlightSql } from '../database/run-status';
+import { BRIEF_LOCK, withLockTimeout } from '../database/lock-timeout';
 import { isLockTimeout } from '../database/sql-errors';
 
 const DAY_MS = 86_400_000;
@@ -11,11 +12,6 @@ const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 3;
 /** Partitions change once a day; the sweep comes by every few seconds. */
 const CHECK_MS = 600_000;
-/**
- * How long a change of the partitions waits for readers of the log, such as a backup. All other readers
- * and writers of the log wait for the change meanwhile.
- */
-const LOCK_TIMEOUT = '1s';
 /** Rows of one statement, so that each is short. */
 const DELETED_AT_ONCE = 5000;
 
@@ -57,16 +53,8 @@ export class EventPartitionSweep implements Sweep {
     this.checkedAt = performance.now();
   }
 
-  /** Executes statements that lock the whole log. @throws an error of a lock timeout while a long transaction reads it */
-  private change(work: (manager: EntityManager) => Promise<unknown>): Promise<unknown> {
-    return this.database.transaction(async (manager) => {
-      await manager.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
-      return work(manager);
-    });
-  }
-
   private async create(day: number): Promise<void> {
-    await this.change(async (manager) => {
+    await withLockTimeout(this.database, BRIEF_LOCK, async (manager) => {
       const [{ exists, filled }]: [{ exists: boolean; filled: boolean }] = await manager.query(
         `SELECT to_regclass($1) IS NOT NULL AS exists,
                 EXISTS (SELECT 1 FROM run_events_default WHERE run_id >= $2 AND run_id < $3) AS filled`,
@@ -95,7 +83,7 @@ export class EventPartitionSweep implements Sweep {
         `SELECT EXISTS (SELECT 1 FROM runs WHERE run_id >= $1 AND run_id < $2 AND ${inFlightSql()}) AS busy`,
         [lowestId(day), lowestId(day + DAY_MS)],
       );
-      if (!busy) await this.change((manager) => manager.query(`DROP TABLE ${name}`));
+      if (!busy) await withLockTimeout(this.database, BRIEF_LOCK, (manager) => manager.query(`DROP TABLE ${name}`));
     }
   }
 

@@ -1,5 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { AppConfig } from '../config/config';
+import { isLockTimeout } from '../database/sql-errors';
 import { type Sweep, Sweeps } from '../sweeps/sweep';
 import { TracePartitions } from './trace-partitions';
 
@@ -20,6 +21,7 @@ const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10
 @Sweeps(70)
 export class TracePartitionSweep implements Sweep {
   readonly name = 'trace partitions';
+  private readonly logger = new Logger(TracePartitionSweep.name);
   private nextAt = 0;
 
   constructor(
@@ -32,9 +34,19 @@ export class TracePartitionSweep implements Sweep {
     const now = Date.now();
     await this.partitions.ensure(Array.from({ length: DAYS_AHEAD + 1 }, (_, ahead) => dayOf(now + ahead * DAY_MS)));
     const { retentionDays: kept } = this.config.traces;
-    if (kept !== undefined) await this.partitions.dropBefore(dayOf(now - kept * DAY_MS));
+    if (kept !== undefined) await this.dropBefore(dayOf(now - kept * DAY_MS));
     await this.partitions.forgetHeld(new Date(now - HELD_DAYS * DAY_MS));
     await this.partitions.forgetLinks();
     this.nextAt = performance.now() + INTERVAL_MS;
+  }
+
+  private async dropBefore(day: string): Promise<void> {
+    try {
+      await this.partitions.dropBefore(day);
+    } catch (error) {
+      // All that ingests or reads traces waits while the drop waits, so it is not tried again at once.
+      if (!isLockTimeout(error)) throw error;
+      this.logger.log('Traces are being read, by a backup for example: their oldest days are dropped later');
+    }
   }
 }

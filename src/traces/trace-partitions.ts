@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import { BRIEF_LOCK, withLockTimeout } from '../database/lock-timeout';
 import { acrossTenants } from '../database/request-scope';
 
 const TABLE = 'trace_runs';
@@ -12,8 +13,8 @@ const DAY_MS = 86_400_000;
  * space.
  */
 const UNCOMPRESSED_BYTES = 4080;
-/** Attaching needs a moment without long transactions on the table; readers must not wait for it longer. */
-const LOCK_TIMEOUT = '5s';
+/** Attaching doesn't lock readers out. */
+const ATTACH_TIMEOUT = '5s';
 
 const partitionName = (day: string): string => `${TABLE}_${day.replaceAll('-', '')}`;
 
@@ -55,7 +56,7 @@ export class TracePartitions {
         name,
       ]);
       if (exists) return;
-      await manager.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+      await manager.query(`SET LOCAL lock_timeout = '${ATTACH_TIMEOUT}'`);
       const [{ hasLz4 }] = await manager.query<[{ hasLz4: boolean }]>(
         `SELECT attcompression = 'l' AS "hasLz4" FROM pg_attribute WHERE attrelid = $1::regclass AND attname = 'inputs'`,
         [TABLE],
@@ -70,7 +71,10 @@ export class TracePartitions {
     });
   }
 
-  /** Drops the days before `day`, with everything that refers to their runs. */
+  /**
+   * Drops the days before `day`, with everything that refers to their runs.
+   * @throws an error that `isLockTimeout` recognizes while something reads the table for long
+   */
   async dropBefore(day: string): Promise<number> {
     const partitions = await this.database.query<{ name: string }[]>(
       `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
@@ -78,8 +82,7 @@ export class TracePartitions {
       [TABLE, partitionName(day)],
     );
     for (const { name } of partitions) {
-      await this.database.transaction(async (manager) => {
-        await manager.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+      await withLockTimeout(this.database, BRIEF_LOCK, async (manager) => {
         await manager.query(`ALTER TABLE ${TABLE} DETACH PARTITION ${name}`);
         await manager.query(`DROP TABLE ${name}`);
       });

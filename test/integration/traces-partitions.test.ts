@@ -66,6 +66,27 @@ describe('partitions of traces', () => {
     expect(await days()).toContain(day(-10).replaceAll('-', ''));
   });
 
+  it('are dropped later while a backup reads them, and nothing waits for that', async () => {
+    await post('/api/v1/runs', run(`${day(-20)}T12:00:00Z`));
+    const sweeper = new TracePartitionSweep(
+      testConfig(api.database.url, { GANTRY_TRACE_RETENTION_DAYS: '5' }),
+      new TracePartitions(worker),
+    );
+    const backup = worker.createQueryRunner();
+    await backup.startTransaction();
+    await backup.query('SELECT count(*) FROM trace_runs');
+    await sweeper.sweep();
+    expect(await days()).toContain(day(-20).replaceAll('-', ''));
+    const query = jest.spyOn(worker, 'query');
+    await sweeper.sweep();
+    expect(query).not.toHaveBeenCalled();
+    query.mockRestore();
+    await backup.rollbackTransaction();
+    await backup.release();
+    await sweep({ GANTRY_TRACE_RETENTION_DAYS: '5' });
+    expect(await days()).not.toContain(day(-20).replaceAll('-', ''));
+  });
+
   it('are read in the order of exports by their primary key alone', async () => {
     const plan = await worker.query<{ 'QUERY PLAN': string }[]>(
       `EXPLAIN (COSTS OFF) SELECT * FROM trace_runs
