@@ -33,9 +33,8 @@ export function deletedEnding(state: FinalState | undefined): RunEnding {
 /** The values that are the graph's output, and the graph's questions if it waits for an answer. */
 function resultOf(state: FinalState | undefined): unknown {
   if (!state) return {};
-  const tracked: unknown = JSON.parse(state.values);
-  const all = state.untracked ? { ...(tracked as object), ...(JSON.parse(state.untracked) as object) } : tracked;
-  const values = state.output ? pick(all as Record<string, unknown>, state.output) : all;
+  const all = JSON.parse(state.values) as Record<string, unknown>;
+  const values = state.output ? pick(all, state.output) : all;
   const interrupts = Object.values(JSON.parse(state.interrupts) as Record<string, unknown[]>).flat();
   return interrupts.length > 0 ? { ...(values as object), __interrupt__: interrupts } : values;
 }

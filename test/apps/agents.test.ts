@@ -66,8 +66,8 @@ describe('an agent of createAgent', () => {
     const run = await client.runs.create(thread, 'structured', { input });
     expect(await client.runs.join(thread, run.run_id)).toMatchObject(answer);
     expect(await client.runs.wait(thread, 'structured', { input })).toMatchObject(answer);
-    const { values } = await client.threads.get(thread);
-    expect(Object.keys(values)).toEqual(['messages']);
+    expect((await client.threads.get(thread)).values).toMatchObject(answer);
+    expect((await client.threads.getState<object>(thread)).values).not.toHaveProperty('structuredResponse');
   });
 
   it('takes more steps than the library’s default of 25', async () => {

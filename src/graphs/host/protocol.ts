@@ -159,10 +159,8 @@ export interface GraphOutcome {
 }
 
 export interface FinalState {
-  /** JSON text of the channel values. */
+  /** JSON text of the channel values; at the end of a run with output that no checkpoint contains, as an agent's structuredResponse. */
   values: string;
-  /** JSON text of output values that checkpoints leave out, as `structuredResponse` of an agent; absent without any. */
-  untracked?: string;
   /** Names of the values that are the graph's output; absent where all of them are. */
   output?: string[];
   next: string[];

@@ -12,7 +12,7 @@ import { TOKEN_REFUSED } from '../../database/tenant-token';
 import { unlessAborted } from './aborted';
 import { toCommand } from './graph-command';
 import type { AnyGraph, FactoryConfig, GraphLoader, GraphUse } from './graph-loader';
-import type { CommandInput, ExecuteRequest, FinalState, GraphOutcome, RunError, RunEventMessage } from './protocol';
+import type { CommandInput, ExecuteRequest, GraphOutcome, RunError, RunEventMessage } from './protocol';
 import { refuseMissingNodes } from './missing-nodes';
 import { HandedBack, RunCheckpointSaver } from './run-checkpoint-saver';
 import { checkStrictResume, refusalOf } from './strict-resume';
@@ -113,11 +113,11 @@ export async function* runGraph(
   }
   if (!graph) return failure!;
   try {
-    const untrackedJson = untracked?.toJson();
-    const state = {
-      ...(await finalState(graph, request.threadId, saver)),
-      ...(untrackedJson !== undefined && { untracked: untrackedJson }),
-    };
+    const snapshot: StateSnapshot = await graph.getState({
+      configurable: { thread_id: request.threadId, [CHECKPOINTER]: saver },
+    });
+    const values: unknown = untracked ? untracked.withOutput(snapshot.values) : snapshot.values;
+    const state = toFinalState({ ...snapshot, values });
     return { ...(failure ?? { status: signal.aborted ? 'aborted' : 'success' }), state };
   } catch (error) {
     // The state is computed by the graph's reducers: one that throws does so here again.
@@ -263,13 +263,6 @@ async function resumeValue(
   const { tasks }: StateSnapshot = await graph.getState(stateConfig(config, threadId));
   const ids = tasks.flatMap((task) => task.interrupts.map((interrupt) => interrupt.id));
   return Object.fromEntries(ids.map((id) => [id, resume]));
-}
-
-async function finalState(graph: AnyGraph, threadId: string, saver: RunCheckpointSaver): Promise<FinalState> {
-  const snapshot: StateSnapshot = await graph.getState({
-    configurable: { thread_id: threadId, [CHECKPOINTER]: saver },
-  });
-  return toFinalState(snapshot);
 }
 
 function describeError(error: unknown): RunError {

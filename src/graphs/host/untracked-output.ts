@@ -1,5 +1,4 @@
 import type { AnyGraph } from './graph-loader';
-import { toWireJson } from './wire-json';
 
 /**
  * Output of a graph that no checkpoint contains: values of the channel `UntrackedValue`, such as `structuredResponse` of an
@@ -23,9 +22,9 @@ export class UntrackedOutput {
     this.last = Object.fromEntries(this.names.filter((name) => name in state).map((name) => [name, state[name]]));
   }
 
-  /** JSON text of what is there at the end. */
-  toJson(): string | undefined {
-    return Object.keys(this.last).length > 0 ? toWireJson(this.last) : undefined;
+  /** The values of a state together with this output. */
+  withOutput(values: unknown): unknown {
+    return Object.keys(this.last).length > 0 ? { ...(values as Record<string, unknown>), ...this.last } : values;
   }
 }
 
