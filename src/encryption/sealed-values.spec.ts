@@ -39,6 +39,12 @@ describe('sealed values', () => {
       'metadata',
       { step: 1, source: 'loop', parents: {}, run_attempt: 1, run_id: 'r', created_by: 'system' },
     ],
+    [
+      'keys with the names of what objects inherit',
+      'store',
+      'value',
+      { constructor: 'Ferrari', toString: 1, driver: 'x' },
+    ],
     ['limits beside tags', 'run', 'kwargs', { config: { tags: ['t'], recursion_limit: 5, max_concurrency: null } }],
   ])('%s is decrypted to what it was', async (_, model, field, value) => {
     const { call } = handlers();

@@ -97,7 +97,7 @@ function sealJson({ model, field, context, value }: Own, calls: HandlerCall[]): 
   const isPlain = (name: string): boolean => NEVER_ENCRYPTED.has(name) || isPlainHere(name);
   const rest = Object.entries(value).filter(([name]) => !nested.includes(name));
   const plain = Object.fromEntries(rest.filter(([name]) => FRAMES.has(place) || isPlain(name)));
-  const given = Object.fromEntries(rest.filter(([name]) => !(name in plain)));
+  const given = Object.fromEntries(rest.filter(([name]) => !Object.hasOwn(plain, name)));
   const plainHere = Object.keys(plain).filter(isPlainHere);
   // Of nothing there is nothing to hide, and an empty object is one that SQL compares.
   const at = Object.keys(given).length > 0 && calls.push({ kind: 'encrypt-json', model, field, context, data: given });
