@@ -31,21 +31,22 @@ export interface PutRequest {
   ttl?: number | null | undefined;
 }
 
+export interface Page {
+  limit: number;
+  offset: number;
+}
+
 export interface SearchRequest {
   prefix?: string[] | undefined;
   filter?: Filter | undefined;
-  limit: number;
-  offset: number;
   query?: string | undefined;
   refreshTtl?: boolean | undefined;
 }
 
-export interface NamespacesRequest {
+export interface NamespacesRequest extends Page {
   prefix?: string[] | undefined;
   suffix?: string[] | undefined;
   maxDepth?: number | undefined;
-  limit: number;
-  offset: number;
 }
 
 /** The rules of the store, for the API and for graph code. Errors of callers are StoreRefusals. */
@@ -56,11 +57,18 @@ export class ItemStore {
     private readonly embed: Embed,
   ) {}
 
-  /** Refreshes the item's time unless `refresh` is false. */
-  get(tenantId: TenantId, namespace: string[], key: string, refreshTtl?: boolean): Promise<StoredItem | null> {
+  /** Reads an item, and restarts its time to live as `refresh` does. */
+  async get(tenantId: TenantId, namespace: string[], key: string, refreshTtl?: boolean): Promise<StoredItem | null> {
     checkNamespace(namespace);
     checkKey(key);
-    return this.repository.get(tenantId, namespace, key, refreshTtl ?? this.settings.refreshOnRead);
+    const item = await this.repository.get(tenantId, namespace, key);
+    if (item) await this.refresh(tenantId, [item], refreshTtl);
+    return item;
+  }
+
+  /** Restarts the time to live of items that were read, if `refreshTtl` is true or, where it isn't given, if the deployment says so. */
+  async refresh(tenantId: TenantId, items: StoredItem[], refreshTtl = this.settings.refreshOnRead): Promise<void> {
+    if (refreshTtl) await this.repository.refresh(tenantId, items);
   }
 
   /** Replaces the whole item, or nothing at all when it can't be embedded. */
@@ -92,18 +100,25 @@ export class ItemStore {
     while ((await this.repository.deleteSome(tenantId, DELETE_BATCH)) === DELETE_BATCH);
   }
 
-  /** Finds items, ordered by similarity to the query if the deployment embeds items; otherwise the query is ignored. */
-  async search(tenantId: TenantId, request: SearchRequest): Promise<StoredItem[]> {
-    const { prefix = [], filter = {}, limit, offset, query } = request;
+  /**
+   * Finds items, ordered by similarity to the query if the deployment embeds items; otherwise the query is ignored. Restarts their time
+   * to live as `refresh` does.
+   */
+  async search(tenantId: TenantId, { refreshTtl, ...request }: SearchRequest & Page): Promise<StoredItem[]> {
+    if (request.limit === 0) return [];
+    const items = await (await this.searchPages(tenantId, request))(request);
+    await this.refresh(tenantId, items, refreshTtl);
+    return items;
+  }
+
+  /** Resolves to a function that reads a page of what `search` finds, with the query embedded once for all pages. Refreshes nothing. */
+  async searchPages(tenantId: TenantId, request: SearchRequest): Promise<(page: Page) => Promise<StoredItem[]>> {
+    const { prefix = [], filter = {}, query } = request;
     checkLabels(prefix, 'namespace_prefix');
     checkStorable(filter, 'filter');
-    if (limit === 0) return [];
     const near = query && this.settings.index ? (await this.unitVectors(tenantId, 'query', [query]))[0] : undefined;
-    return this.repository.search(
-      tenantId,
-      { prefix, filter, limit, offset, ...(near && { near }) },
-      request.refreshTtl ?? this.settings.refreshOnRead,
-    );
+    return ({ limit, offset }) =>
+      this.repository.search(tenantId, { prefix, filter, limit, offset, ...(near && { near }) });
   }
 
   async namespaces(tenantId: TenantId, request: NamespacesRequest): Promise<string[][]> {

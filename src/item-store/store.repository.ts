@@ -31,6 +31,9 @@ const LIVE = '(s.expires_at IS NULL OR s.expires_at > now())';
 /** A read right after another one would hardly extend an item's time, so it isn't written. */
 const REFRESH_SHARE = 0.99;
 
+/** A process that is frozen within a transaction would keep its lock on the run, which no other worker could take over. */
+const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '30s'`;
+
 /** An expired item that still exists counts as deleted: a put creates a new one. */
 const UPSERT_ITEM = `
   INSERT INTO ${ITEMS} AS s (namespace_path, key, value, ttl_minutes, expires_at)
@@ -50,7 +53,7 @@ export class StoreRepository {
 
   constructor(private readonly connections: StoreConnections) {}
 
-  async get(tenantId: TenantId, namespace: string[], key: string, refresh: boolean): Promise<StoredItem | null> {
+  async get(tenantId: TenantId, namespace: string[], key: string): Promise<StoredItem | null> {
     const { rows } = await this.query<ItemRow>({
       name: 'store-get',
       text: `
@@ -58,7 +61,6 @@ export class StoreRepository {
         FROM ${ITEMS} s WHERE tenant_id = $1 AND namespace_path = $2 AND key = $3 AND ${LIVE}`,
       values: [tenantId, toPath(tenantId, namespace), key],
     });
-    if (refresh) await this.refresh(tenantId, rows);
     return rows.length > 0 ? toItem(rows[0]) : null;
   }
 
@@ -112,7 +114,7 @@ export class StoreRepository {
   }
 
   /** Ordered by the last write, or by similarity; items without an embedding come last. */
-  async search(tenantId: TenantId, search: ItemSearch, refresh: boolean): Promise<StoredItem[]> {
+  async search(tenantId: TenantId, search: ItemSearch): Promise<StoredItem[]> {
     const values: unknown[] = [tenantId];
     const bind: Bind = (value) => `$${values.push(value)}`;
     const inside = inPrefix('s', tenantId, search.prefix, bind);
@@ -126,7 +128,6 @@ export class StoreRepository {
        LIMIT ${bind(search.limit)} OFFSET ${bind(search.offset)}`,
       values,
     );
-    if (refresh) await this.refresh(tenantId, rows);
     return rows.map(toItem);
   }
 
@@ -244,12 +245,14 @@ export class StoreRepository {
     return this.vectorSchema;
   }
 
-  /** Restarts the time to live of the items that were read. */
-  private async refresh(tenantId: TenantId, rows: ItemRow[]): Promise<void> {
-    const mortal = rows.filter(({ expires_at }) => expires_at !== null);
+  /** Restarts the time to live of items that were read. */
+  async refresh(tenantId: TenantId, items: StoredItem[]): Promise<void> {
+    const mortal = items
+      .filter(({ expiresAt }) => expiresAt !== null)
+      .map(({ namespace, key }) => ({ path: toPath(tenantId, namespace), key }));
     if (mortal.length === 0) return;
     // In the order of the keys, so that two searches never deadlock.
-    mortal.sort((a, b) => compare(a.namespace_path, b.namespace_path) || compare(a.key, b.key));
+    mortal.sort((a, b) => compare(a.path, b.path) || compare(a.key, b.key));
     await this.query(
       `UPDATE ${ITEMS} SET expires_at = now() + ttl_minutes * interval '1 minute'
        WHERE (namespace_path, key) IN (
@@ -259,7 +262,7 @@ export class StoreRepository {
            AND s.expires_at < now() + s.ttl_minutes * ${REFRESH_SHARE} * interval '1 minute'
          ORDER BY s.namespace_path, s.key FOR NO KEY UPDATE OF s
        )`,
-      [tenantId, mortal.map(({ namespace_path }) => namespace_path), mortal.map(({ key }) => key)],
+      [tenantId, mortal.map(({ path }) => path), mortal.map(({ key }) => key)],
     );
   }
 
@@ -282,7 +285,7 @@ export class StoreRepository {
     const client = await this.connections.connect();
     let broken: Error | undefined;
     try {
-      await client.query('BEGIN');
+      await client.query(BEGIN);
       await work(client);
       await client.query('COMMIT');
     } catch (error) {
@@ -323,6 +326,7 @@ function toItem(row: ItemRow): StoredItem {
     value: row.value,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+    expiresAt: row.expires_at,
     score: row.score,
   };
 }

@@ -7,6 +7,8 @@ export interface StoredItem {
   value: JsonObject;
   createdAt: Date;
   updatedAt: Date;
+  /** When it expires unless it is refreshed; null for an item that stays. */
+  expiresAt: Date | null;
   /** Similarity to the query, at most 1; null without a query, or for an item that has no embedding. */
   score: number | null;
 }

@@ -3,7 +3,7 @@ import { matchesAccess, whereSaid } from '../auth/custom/access-filter';
 import { type Authorized, Authorizer } from '../auth/custom/authorizer';
 import type { TenantId } from '../auth/tenant';
 import { GraphCallRefused } from '../graphs/host/graph-process.errors';
-import { ItemStore } from '../item-store/item-store';
+import { ItemStore, type Page } from '../item-store/item-store';
 import { storeErrors } from './store.errors';
 import { StoreRefusal } from '../item-store/store-refusal';
 import type { StoredItem } from '../item-store/stored-item';
@@ -28,8 +28,10 @@ export class StoreService {
 
   async getItem(tenantId: TenantId, { namespace, refresh_ttl }: GetItem, key: string): Promise<StoredItem | null> {
     const { value: asked, ...access } = await this.authorizer.authorize('store', 'get', { namespace, key });
-    const item = await answer(() => this.items.get(tenantId, asked.namespace, asked.key, refresh_ttl));
-    return item && isAllowed(access, item) ? item : null;
+    const item = await answer(() => this.items.get(tenantId, asked.namespace, asked.key, false));
+    if (!item || !isAllowed(access, item)) return null;
+    await this.items.refresh(tenantId, [item], refresh_ttl);
+    return item;
   }
 
   /** @throws {ApiError} 404 for an item that is there and another's, 403 for one that would be */
@@ -61,9 +63,13 @@ export class StoreService {
     const { namespace_prefix: namespace = [], refresh_ttl: refreshTtl, ...rest } = search;
     const { value: asked, ...access } = await this.authorizer.authorize('store', 'search', { namespace, ...rest });
     const { namespace: prefix, ...found } = asked;
-    const read = (page: Page): Promise<StoredItem[]> =>
-      answer(() => this.items.search(tenantId, { ...found, ...page, prefix, refreshTtl }));
-    return access.filter ? allowedOnly(read, found, (item) => isAllowed(access, item)) : read(found);
+    return answer(async () => {
+      if (!access.filter) return this.items.search(tenantId, { ...found, prefix, refreshTtl });
+      const read = await this.items.searchPages(tenantId, { ...found, prefix });
+      const items = await allowedOnly(read, found, (item) => isAllowed(access, item));
+      await this.items.refresh(tenantId, items, refreshTtl);
+      return items;
+    });
   }
 
   async listNamespaces(
@@ -88,11 +94,6 @@ function isAllowed(
   if (!filter) return true;
   const said = { ...value, namespace, ...(key !== undefined && { key }) };
   return matchesAccess(isGeneral ? whereSaid(filter, said) : filter, said);
-}
-
-interface Page {
-  limit: number;
-  offset: number;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { accessSql, matchesAccess, parseAccessFilter } from './access-filter';
+import { accessSql, matchesAccess, parseAccessFilter, whereSaid } from './access-filter';
 
 function sqlOf(filter: unknown): { sql: string; values: string[] } {
   const values: string[] = [];
@@ -67,5 +67,15 @@ describe('an auth filter', () => {
     [{}, {}, true],
   ])('%j applied to %j: %s', (filter, object, expected) => {
     expect(matchesAccess(parseAccessFilter(filter), object)).toBe(expected);
+  });
+
+  it.each([
+    [{ owner: 'bob' }, false],
+    [{ owner: 'ada' }, true],
+    [{ public: true }, true],
+    [{ text: 'of no user' }, true],
+  ])('without conditions on fields that %j lacks, with its other alternatives: %s', (object, matches) => {
+    const filter = parseAccessFilter({ $or: [{ owner: 'ada' }, { public: true }] });
+    expect(matchesAccess(whereSaid(filter, object), object)).toBe(matches);
   });
 });

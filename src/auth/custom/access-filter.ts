@@ -73,7 +73,9 @@ export function accessSql(filter: AccessFilter, column: string, bind: (value: st
 export function whereSaid(filter: AccessFilter, object: Record<string, unknown>): AccessFilter {
   return filter.flatMap((clause): AccessFilter => {
     if (clause.kind !== 'or') return clause.key in object ? [clause] : [];
-    return [{ kind: 'or', groups: clause.groups.map((group) => whereSaid(group, object)) }];
+    // An alternative without conditions would make all others pointless.
+    const groups = clause.groups.map((group) => whereSaid(group, object)).filter((group) => group.length > 0);
+    return groups.length > 0 ? [{ kind: 'or', groups }] : [];
   });
 }
 
