@@ -46,7 +46,8 @@ export class SecretRotationService {
   /** Counts documents, of which each may hold several values. */
   private async rotateDocument({ table, column, keyColumns }: SealedDocument): Promise<RotatedColumn> {
     const counts = { table, column, rotated: 0, unreadable: 0 };
-    const earlier = `${SEALED_VALUE}(?!${this.secrets.currentPrefix.replaceAll('.', '\\.')})`;
+    // Only what `resealAll` replaces: another text with this mark would be found again for ever.
+    const earlier = `"${SEALED_VALUE}(?!${this.secrets.currentPrefix.replaceAll('.', '\\.')})[\\w.-]+"`;
     for (;;) {
       const rows = await this.database.query<{ tenantId: string; key: string[]; document: string }[]>(
         `SELECT tenant_id AS "tenantId", ARRAY[${keyColumns.map((each) => `${each}::text`).join(', ')}] AS key,

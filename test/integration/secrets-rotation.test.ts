@@ -73,6 +73,8 @@ describe('the rotation of keys', () => {
     await insert(1, new SecretValues(box(randomBytes(32))).seal(TENANT, given));
     for (let id = 2; id <= 300; id += 1) await insert(id, new SecretValues(box(old)).seal(TENANT, given));
     await insert(301, { none: true });
+    // Texts of callers that look like sealed values, and aren't.
+    await insert(302, { question: 'what is gantry-sealed: for?', answer: 'see "gantry-sealed:x"' });
     const rotation = new SecretRotationService(box(next, old), source);
     const document = { table: 'documents', column: 'value', keyColumns: ['id'] };
     expect(await rotation.rotate([], [document])).toEqual([
