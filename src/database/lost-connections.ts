@@ -8,8 +8,8 @@ export class PostgresUnreachable extends Error {
   override readonly name = 'PostgresUnreachable';
 }
 
-/** SQLSTATEs with which a server ends or refuses a connection, since it stops, starts or has crashed. */
-const ENDED_BY_SERVER = new Set(['57P01', '57P02', '57P03']);
+/** SQLSTATEs with which a server ends or refuses a connection: it stops, starts or has crashed, or a client was silent in a transaction. */
+const ENDED_BY_SERVER = new Set(['57P01', '57P02', '57P03', '25P03']);
 /** SQLSTATEs of connections (08), exhausted resources (53) and the intervention of an operator (57). */
 const UNABLE_TO_SERVE = /^(08|53|57)...$/;
 /** Codes of sockets and of name resolution. Node's own errors, such as those of arguments, begin with ERR_. */

@@ -10,9 +10,14 @@ const ANSWER_MS = 10_000;
 /** An answer may take this long to arrive. */
 const DELIVERY_SECONDS = 5;
 
+/** Where the server tracks no activities, every session counts as busy. */
 const FIND_BUSY = `
-  SELECT pid FROM pg_stat_activity
-  WHERE pid = ANY($1) AND (state = 'active' OR state_change > clock_timestamp() - $2 * interval '1 second')`;
+  SELECT pg_backend_pid() AS own, ARRAY(
+    SELECT pid FROM pg_stat_activity
+    WHERE pid = ANY($1) AND (
+      state IN ('active', 'disabled') OR state IS NULL OR state_change > clock_timestamp() - $2 * interval '1 second'
+    )
+  ) AS busy`;
 
 /**
  * Cuts connections of a pool whose answers are lost: after a failover of the database, or when a router has forgotten them. The
@@ -35,6 +40,7 @@ export function cutSilentConnections(pool: Pool, login: ClientConfig, lookMs = L
     }
     if (suspects.size === 0) return;
     const busy = await findBusy(login, [...suspects.keys()].map(serverProcessOf));
+    if (!busy) return;
     for (const [client, statement] of suspects) {
       // An answer that this process was too busy to read may have been read meanwhile.
       if (!busy.has(serverProcessOf(client)) && activeStatementOf(client) === statement) cutConnection(client);
@@ -53,14 +59,17 @@ export function cutSilentConnections(pool: Pool, login: ClientConfig, lookMs = L
   }, lookMs).unref();
 }
 
-/** Those of the server processes that execute a statement, or did a moment ago. */
-async function findBusy(login: ClientConfig, pids: number[]): Promise<Set<number>> {
+/**
+ * Those of the server processes that execute a statement, or did a moment ago; undefined where a pooler such as PgBouncer stands in
+ * between, which gives its clients ids of its own.
+ */
+async function findBusy(login: ClientConfig, pids: number[]): Promise<Set<number> | undefined> {
   const client = new Client({ ...login, connectionTimeoutMillis: ANSWER_MS, query_timeout: ANSWER_MS });
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const { rows } = await client.query<{ pid: number }>(FIND_BUSY, [pids, DELIVERY_SECONDS]);
-    return new Set(rows.map(({ pid }) => pid));
+    const { rows } = await client.query<{ own: number; busy: number[] }>(FIND_BUSY, [pids, DELIVERY_SECONDS]);
+    return rows[0].own === serverProcessOf(client) ? new Set(rows[0].busy) : undefined;
   } finally {
     await client.end().catch(() => undefined);
   }

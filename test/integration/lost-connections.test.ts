@@ -51,12 +51,16 @@ describe('a pooled connection', () => {
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   });
 
-  it('that waits for a long statement is left alone', async () => {
+  it.each([
+    ['', false],
+    [', also through a pooler, which gives clients other ids of their processes', true],
+  ])('that waits for a long statement is left alone%s', async (_, isPooled) => {
+    proxy.hidesProcesses = isPooled;
     let questions = 0;
     const login = {
       get connectionString(): string {
         questions += 1;
-        return database.url;
+        return proxy.url;
       },
     };
     cutSilentConnections(pool, login, 100);
@@ -65,6 +69,7 @@ describe('a pooled connection', () => {
     try {
       await waitFor('the third question, so that two have been answered', () => Promise.resolve(questions >= 3));
     } finally {
+      proxy.hidesProcesses = false;
       await direct.query('SELECT pg_advisory_unlock(1)');
     }
     expect((await waiting).rows).toEqual([{ done: true }]);

@@ -3,6 +3,9 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 /** Length of a client's question whether the server encrypts: what follows is its first message. */
 const QUESTION_BYTES = 8;
 
+/** Type and length of the message BackendKeyData. */
+const KEY_DATA = Buffer.from([0x4b, 0, 0, 0, 12]);
+
 /** Stands between clients and Postgres, which it can make unreachable for the connections of one application. */
 export class PostgresProxy {
   private readonly server: Server = createServer((client) => this.accept(client));
@@ -14,6 +17,8 @@ export class PostgresProxy {
   private heldUp: string | undefined;
   /** Number of connections that were refused. */
   refused = 0;
+  /** Whether clients are given other ids of their server processes, as by a pooler. */
+  hidesProcesses = false;
 
   private constructor(private readonly target: URL) {}
 
@@ -86,13 +91,29 @@ export class PostgresProxy {
     const postgres = this.keep(connect(Number(this.target.port), this.target.hostname));
     this.servers.set(client, postgres);
     postgres.write(message);
-    client.pipe(postgres).pipe(client);
+    client.pipe(postgres);
+    if (this.hidesProcesses) this.hideProcess(client, postgres);
+    else postgres.pipe(client);
     client.once('close', () => {
       this.startups.delete(client);
       this.servers.delete(client);
       postgres.destroy();
     });
     postgres.once('close', () => client.destroy());
+  }
+
+  /** Changes the id in BackendKeyData, which the server sends once the client has logged in. */
+  private hideProcess(client: Socket, postgres: Socket): void {
+    const forward = (answer: Buffer): void => {
+      const start = answer.indexOf(KEY_DATA);
+      if (start >= 0) {
+        const at = start + KEY_DATA.length;
+        answer.writeInt32BE(answer.readInt32BE(at) + 1_000_000, at);
+        postgres.off('data', forward).pipe(client);
+      }
+      client.write(answer);
+    };
+    postgres.on('data', forward);
   }
 
   private keep(socket: Socket): Socket {

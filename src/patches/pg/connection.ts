@@ -6,11 +6,11 @@
  * @upstream https://github.com/brianc/node-postgres/issues/2774
  * @remove When clients have methods to cancel a statement and to cut the connection.
  */
-import type { PoolClient } from 'pg';
+import type { ClientBase, PoolClient } from 'pg';
 
 /** Id of the server process that serves the connection, for `pg_cancel_backend`. */
-export function serverProcessOf(client: PoolClient): number {
-  return (client as PoolClient & { processID: number }).processID;
+export function serverProcessOf(client: ClientBase): number {
+  return (client as ClientBase & { processID: number }).processID;
 }
 
 /** The statement whose answer the connection waits for, to be compared with a later one; null when there is none. */
