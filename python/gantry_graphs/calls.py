@@ -14,7 +14,7 @@ from .requests import ParentRequests
 from .run import to_command
 from .saver import CheckpointSaver
 from .schemas import schemas_of
-from .state import final_state, interrupts_by_task, select_fields, thread_state, waiting_nodes
+from .state import final_state, interrupts_by_task, output_of, select_fields, thread_state, waiting_nodes
 from .store import RunStore
 from .wire import to_wire_json
 
@@ -62,7 +62,8 @@ class GraphCalls:
 
     async def _get_final_state(self, args: dict[str, Any]) -> Any:
         async with self._graph(args, "threads.read") as graph:
-            return final_state(await graph.aget_state(_config(args)))
+            snapshot = await graph.aget_state(_config(args))
+            return {**final_state(snapshot), **output_of(graph, snapshot)}
 
     async def _get_history(self, args: dict[str, Any]) -> Any:
         before = args.get("before")

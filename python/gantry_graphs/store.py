@@ -18,6 +18,8 @@ class RunStore(BaseStore):
     """`owner` names what asks: the execution of a run, or a call about a thread."""
 
     supports_ttl = True
+    # Without this, the library would say for callers who say nothing that a read refreshes: the deployment decides.
+    ttl_config: Any = {"refresh_on_read": None}
 
     def __init__(self, requests: ParentRequests, owner: dict[str, Any]) -> None:
         self._requests = requests

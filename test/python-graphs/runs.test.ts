@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Client, ThreadState } from '@langchain/langgraph-sdk';
+import { CHECKPOINT_SCHEMA } from '../../src/database/schemas';
 import { AGENT_MODES } from '../support/agent-app';
 import { describeDeltaThreads } from '../support/delta-threads';
 import { type Gantry, startGantry } from '../support/gantry';
@@ -178,6 +179,15 @@ describe('graphs in Python', () => {
     const thread = await newThread();
     expect(await client.runs.wait(thread, 'notes', { input: { note: 'milk' } })).toMatchObject({ found: ['milk'] });
     expect((await client.store.getItem(['notes'], 'milk'))?.value).toEqual({ text: 'milk' });
+  });
+
+  it('refresh no item by reading it where the deployment says so', async () => {
+    await client.store.putItem(['notes'], 'tea', { text: 'tea' }, { ttl: 60 });
+    const soon = `UPDATE ${CHECKPOINT_SCHEMA}.store SET expires_at = now() + interval '10 minutes' WHERE key = 'tea' RETURNING expires_at`;
+    const [{ expires_at: before }] = (await gantry.sql.query<{ expires_at: Date }>(soon)).rows;
+    await client.runs.wait(null, 'notes', { input: { note: 'eggs' } });
+    const read = `SELECT expires_at FROM ${CHECKPOINT_SCHEMA}.store WHERE key = 'tea'`;
+    expect((await gantry.sql.query(read)).rows).toEqual([{ expires_at: before }]);
   });
 
   it('stream tokens as content blocks over the event protocol', async () => {

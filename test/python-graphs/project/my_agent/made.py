@@ -16,4 +16,9 @@ class State(TypedDict, total=False):
 async def make_graph(config: RunnableConfig, runtime: ServerRuntime):
     word = config["configurable"].get("word", "nothing")
     runs = runtime.execution_runtime is not None
-    yield StateGraph(State).add_node("say", lambda _: {"said": f"{word} {runs}"}).add_edge(START, "say").compile()
+
+    def say(_: State, config: RunnableConfig) -> State:
+        # There, but empty, where the server has no users.
+        return {"said": f"{word} {runs}{config['configurable']['langgraph_auth_user_id']}"}
+
+    yield StateGraph(State).add_node("say", say).add_edge(START, "say").compile()
