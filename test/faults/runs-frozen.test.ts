@@ -141,8 +141,11 @@ describeLanguages('with graphs in $language, a worker frozen by SIGSTOP beyond i
     const loading = await waitFor('another process', () =>
       graphProcessesOf(gantry.worker.pid).find((pid) => !frozen.includes(pid)),
     );
-    process.kill(loading, 'SIGSTOP');
-    frozen.push(loading);
+    // On a busy machine, a process that loads may be among the frozen ones already: only one has another in its place.
+    if (frozen.length === 1) {
+      process.kill(loading, 'SIGSTOP');
+      frozen.push(loading);
+    }
     expect(await other).toMatchObject({ done: NODES.slice(0, 3) });
     expect(await client.runs.get(thread, run)).toMatchObject({ status: 'running' });
     wake(frozen);
