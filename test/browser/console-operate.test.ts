@@ -90,6 +90,7 @@ describeInBrowser('the pages of the console for operators', () => {
       return (await editor.textContent())?.trim() === '{"language": "nb"}' || undefined;
     });
     await page.getByRole('button', { name: 'Store', exact: true }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByText('"nb"').waitFor();
     await page.getByRole('button', { name: 'Delete preferences' }).click();
     await page.getByRole('button', { name: 'Delete item' }).click();
