@@ -168,9 +168,9 @@ def _config(context: RunContext, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _auth_config(user: dict[str, Any] | None) -> dict[str, Any]:
-    """
-    The entries about the user that the hosted server passes to a graph; those of a request are removed. Without a user they are
-    there as well, since code reads them without a default.
+    """The entries about the user that the hosted server passes to a graph; those of a request are removed.
+
+    Without a user they are there as well, since code reads them without a default.
     """
     if user is None:
         return {"langgraph_auth_user": None, "langgraph_auth_user_id": "", "langgraph_auth_permissions": []}
