@@ -61,6 +61,12 @@ describe('a graph process', () => {
     return { handle, send };
   }
 
+  function execute(handle: GraphProcess, signal: AbortSignal, handBack = new AbortController().signal) {
+    const request = { runId: 'run', tenantId: TENANT } as ExecuteRequest;
+    return handle.execute(request, { signal, handBack, onEvents: () => Promise.resolve(), onNode: () => undefined })
+      .outcome;
+  }
+
   it('that asks for items of the store gets an error where the answer can’t be written as a message', async () => {
     const answer = Promise.withResolvers<ToProcess>();
     // JSON has no such number, as it has no text of a gigabyte.
@@ -84,6 +90,16 @@ describe('a graph process', () => {
     });
   });
 
+  it('that has ended fails the work that it still gets, as it failed what it had', async () => {
+    const { handle } = await start(() => undefined);
+    child.emit('exit', 1, null);
+    await handle.ended;
+    await expect(execute(handle, new AbortController().signal)).rejects.toThrow(HostLost);
+    expect(await execute(handle, AbortSignal.abort())).toEqual({ status: 'aborted', inDoubt: true });
+    await expect(handle.call('getState', { tenantId: TENANT } as never)).rejects.toThrow(HostLost);
+    expect(handle.load).toBe(0);
+  });
+
   /** Begins so many runs, of which the first one is aborted; resolves once the process has read that. */
   async function abortFirst(count: number) {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
@@ -96,12 +112,7 @@ describe('a graph process', () => {
       if (message.type === 'abort') aborted.resolve(message.id);
     });
     const signals = Array.from({ length: count }, () => new AbortController());
-    const outcomes = signals.map(({ signal }) => {
-      const request = { runId: 'run', tenantId: TENANT } as ExecuteRequest;
-      const handBack = new AbortController().signal;
-      return handle.execute(request, { signal, handBack, onEvents: () => Promise.resolve(), onNode: () => undefined })
-        .outcome;
-    });
+    const outcomes = signals.map(({ signal }) => execute(handle, signal));
     await all.promise;
     signals[0].abort();
     return { handle, send, outcomes, id: await aborted.promise };

@@ -25,13 +25,12 @@ import { lowerPriority } from './process-priority';
 import { sendAnswer } from './send-answer';
 import type { StoreOperations, StoreQuestion } from './store-operations';
 import { answerStoreQuestion, type Asker } from './store-questions';
+import { UnwrittenEvents } from './unwritten-events';
 import type { Confinement } from './user-code-process';
 import { atMost, LATE } from '../../time/at-most';
 
 /** Events that are acknowledged together: the process waits only when many times as many are unacknowledged. */
 const ACKNOWLEDGED_AT_ONCE = 250;
-/** Bytes of a process's events that may wait for the log: beyond them, its next messages are not read. */
-const MAX_UNWRITTEN = 4 * 1024 * 1024;
 /** Characters of a node's name, which goes with heartbeats. */
 const MAX_NODE = 1_000;
 /**
@@ -41,8 +40,6 @@ const MAX_NODE = 1_000;
 const ABORT_GRACE_MS = 10_000;
 /** Outcome of a run whose code was not waited for. */
 const LEFT_RUNNING: GraphOutcome = { status: 'aborted', inDoubt: true };
-/** Overhead of an event in this process, in bytes. */
-const EVENT_BYTES = 1024;
 
 export interface GraphProcessOptions {
   runtime: GraphRuntime;
@@ -68,8 +65,7 @@ export class GraphProcess {
   private readonly calls = new Map<number, Call>();
   /** Withdrawn executions whose offer the process hasn't read yet. */
   private readonly unanswered = new Set<number>();
-  /** Bytes of events that are not in the log yet. */
-  private unwritten = 0;
+  private readonly unwritten: UnwrittenEvents;
   private nextId = 1;
   private lastUse = Date.now();
   private loadMs = 0;
@@ -114,6 +110,7 @@ export class GraphProcess {
       child.once('error', (error) => reject(new GraphsUnavailable(error.message, runtime)));
       data.then((given) => this.send(given), reject);
     });
+    this.unwritten = new UnwrittenEvents(this.messages);
     // A process without a working channel is useless, whether it closed the channel or wrote invalid bytes.
     messages.once('close', () => child.kill('SIGKILL'));
     child.on('error', (error) => this.logger.error({ err: error }, 'A graph process failed'));
@@ -185,6 +182,7 @@ export class GraphProcess {
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort);
     handBack.addEventListener('abort', requestHandBack);
+    if (this.dead) this.fail();
     return { begun: (timeoutMs) => this.begun(id, accepted, timeoutMs), outcome };
   }
 
@@ -193,6 +191,7 @@ export class GraphProcess {
     return new Promise<string>((resolve, reject) => {
       this.calls.set(id, { tenantId: args.tenantId, resolve, reject });
       this.send({ type: 'call', id, name, args });
+      if (this.dead) this.fail();
     });
   }
 
@@ -312,14 +311,7 @@ export class GraphProcess {
   private deliver(id: number, events: RunEventMessage[]): void {
     const execution = this.executions.get(id);
     if (!execution) return;
-    const size = events.reduce((sum, { data }) => sum + data.length + EVENT_BYTES, 0);
-    this.unwritten += size;
-    const readOn = this.unwritten > MAX_UNWRITTEN ? this.messages.hold() : undefined;
-    const written = execution.onEvents(events).finally(() => {
-      this.unwritten -= size;
-      readOn?.();
-    });
-    written.then(
+    this.unwritten.untilWritten(events, execution.onEvents).then(
       () => {
         execution.logged += events.length;
         if (execution.logged < ACKNOWLEDGED_AT_ONCE) return;
@@ -335,6 +327,7 @@ export class GraphProcess {
     );
   }
 
+  /** Ends all work, since the process has ended; work that comes later is ended by another call. */
   private fail(): void {
     this.dead = true;
     const error = new HostLost();
