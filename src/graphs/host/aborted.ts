@@ -10,9 +10,14 @@ export function aborted(signal: AbortSignal | undefined): Promise<void> {
  * The result of work that may never end.
  * @throws the reason of the abort, if that comes first
  */
-export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const abort = aborted(signal).then((): never => {
-    throw signal.reason;
-  });
-  return Promise.race([work, abort]);
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborting = Promise.withResolvers<never>();
+  const abort = (): void => aborting.reject(signal.reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort);
+  try {
+    return await Promise.race([work, aborting.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { TenantTokens } from '../../database/tenant-token';
+import { unlessAborted } from './aborted';
 import type { ExecuteOptions } from './execution';
 import { MAX_LOADS, pauseAfter } from './graph-loads';
 import { GraphProcess } from './graph-process-handle';
@@ -34,6 +35,26 @@ const BEGIN_TIMEOUT_MS = 250;
 const SHRINK_MS = 10_000;
 const RECYCLE_MS = 1_000;
 
+/** The process of a graph with `"threads": 1`. */
+interface Home {
+  assigned: Promise<GraphProcess>;
+  /** Known once it is assigned. */
+  process?: GraphProcess;
+}
+
+/**
+ * The result of what a run waits for before it begins; undefined if the run is aborted first.
+ * @throws {ExecutionBroken} if it is handed back first
+ */
+async function unlessStopped<T>(work: Promise<T>, { signal, handBack }: ExecuteOptions): Promise<T | undefined> {
+  try {
+    return await unlessAborted(work, AbortSignal.any([signal, handBack]));
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw handBack.aborted ? stopping() : error;
+  }
+}
+
 /**
  * The processes in which graphs of one language run.
  *
@@ -52,7 +73,7 @@ export class GraphHost {
   private readonly alone = new Set<GraphProcess>();
   private readonly recent = new RecentProcesses<GraphProcess>();
   /** The process of each graph with `"threads": 1`; one per tenant if processes serve one tenant. */
-  private readonly homes = new Map<string, Promise<GraphProcess>>();
+  private readonly homes = new Map<string, Home>();
   private readonly suspects: SuspectSlots;
   private closed = false;
   private started: Promise<Record<string, string>> | undefined;
@@ -72,9 +93,9 @@ export class GraphHost {
       start: (onAwake) => new GraphProcess(options, onAwake),
       onEnded: (process) => this.recent.forget(process),
     });
-    this.shrink = setInterval(() => void this.endIdleProcesses(), SHRINK_MS);
+    this.shrink = setInterval(() => this.pool.endIdle(this.isHome), SHRINK_MS);
     this.shrink.unref();
-    this.recycling = setInterval(() => void this.recycleProcesses(), RECYCLE_MS);
+    this.recycling = setInterval(() => this.pool.recycle(this.isHome), RECYCLE_MS);
     this.recycling.unref();
   }
 
@@ -112,28 +133,40 @@ export class GraphHost {
   }
 
   private async executeAtHome(request: ExecuteRequest, options: ExecuteOptions): Promise<GraphOutcome> {
-    const process = await this.homeOf(request);
+    const process = await this.homeOf(request, options);
+    if (!process) return { status: 'aborted' };
     const { outcome } = process.execute(request, options);
     this.pool.keepReserve();
     return outcome;
   }
 
-  /** The process that executes all runs of a graph, until it ends. */
-  private async homeOf({ graphId, tenantId }: ExecuteRequest): Promise<GraphProcess> {
+  /** The process that executes all runs of a graph, until it ends; undefined if the run is aborted while it waits for it. */
+  private async homeOf(
+    { graphId, tenantId }: ExecuteRequest,
+    options: ExecuteOptions,
+  ): Promise<GraphProcess | undefined> {
     const name = this.options.perTenant ? `${tenantId}/${graphId}` : graphId;
     for (;;) {
-      const known = this.homes.get(name);
-      const home = known ?? this.pool.acquire(tenantId);
-      if (!known) this.homes.set(name, home);
-      try {
-        const process = await home;
-        if (this.pool.reclaim(process, tenantId)) return process;
-      } catch (error) {
-        if (this.homes.get(name) === home) this.homes.delete(name);
-        throw error;
-      }
-      if (this.homes.get(name) === home) this.homes.delete(name);
+      const home = this.homes.get(name) ?? this.assignHome(name, tenantId);
+      const process = await unlessStopped(home.assigned, options);
+      if (!process || this.pool.reclaim(process, tenantId)) return process;
+      this.forgetHome(name, home);
     }
+  }
+
+  /** All runs of the graph that come meanwhile wait for the same process, so that the end of one of them doesn't end the waiting. */
+  private assignHome(name: string, tenantId: string): Home {
+    const home: Home = { assigned: this.pool.acquire(tenantId) };
+    this.homes.set(name, home);
+    home.assigned.then(
+      (process) => (home.process = process),
+      () => this.forgetHome(name, home),
+    );
+    return home;
+  }
+
+  private forgetHome(name: string, home: Home): void {
+    if (this.homes.get(name) === home) this.homes.delete(name);
   }
 
   private async executeInCompany(request: ExecuteRequest, options: ExecuteOptions): Promise<GraphOutcome> {
@@ -165,31 +198,39 @@ export class GraphHost {
     onAlone: () => Promise<void>,
   ): Promise<GraphOutcome> {
     const { signal, handBack } = options;
-    const release = await this.suspects.take(request.tenantId, AbortSignal.any([signal, handBack]));
+    const stopped = AbortSignal.any([signal, handBack]);
+    const release = await this.suspects.take(request.tenantId, stopped);
     try {
       for (let loads = 1; ; loads += 1) {
+        if (signal.aborted) return { status: 'aborted' };
         if (this.closed || handBack.aborted) throw stopping();
-        const outcome = await this.inProcessOfItsOwn(async (process, lost) => {
+        const outcome = await this.inProcessOfItsOwn(options, async (process, lost) => {
           // It may load in the next one; after some, the run ends with the reason.
-          if (lost.includes(request.graphId) && loads < MAX_LOADS && !signal.aborted) return undefined;
+          if (lost.includes(request.graphId) && loads < MAX_LOADS) return undefined;
           await onAlone();
           return process.execute(request, options).outcome;
         });
         if (outcome) return outcome;
-        await sleep(pauseAfter(loads), undefined, { ref: false });
+        await sleep(pauseAfter(loads), undefined, { ref: false, signal: stopped }).catch(() => undefined);
       }
     } finally {
       release();
     }
   }
 
-  /** @param use gets the ids of the graphs that the process has failed to load although they are served */
-  private async inProcessOfItsOwn<T>(use: (process: GraphProcess, lost: string[]) => Promise<T>): Promise<T> {
+  /**
+   * Resolves to undefined if the run is aborted before its process has loaded the graphs.
+   * @param use gets the ids of the graphs that the process has failed to load although they are served
+   */
+  private async inProcessOfItsOwn<T>(
+    options: ExecuteOptions,
+    use: (process: GraphProcess, lost: string[]) => Promise<T>,
+  ): Promise<T | undefined> {
     const process = new GraphProcess(this.options, () => undefined);
     this.alone.add(process);
     try {
-      const lost = this.pool.loads.lostIn(await process.ready);
-      return await use(process, lost);
+      const loaded = await unlessStopped(process.ready, options);
+      return loaded && (await use(process, this.pool.loads.lostIn(loaded)));
     } finally {
       this.alone.delete(process);
       await process.terminate();
@@ -228,17 +269,7 @@ export class GraphHost {
     await this.start().catch(() => undefined);
   }
 
-  private async endIdleProcesses(): Promise<void> {
-    this.pool.endIdle(await this.findHomes());
-  }
-
-  private async recycleProcesses(): Promise<void> {
-    this.pool.recycle(await this.findHomes());
-  }
-
-  /** Finds the processes that are the only ones of a graph, whose memory is kept. */
-  private async findHomes(): Promise<(process: GraphProcess) => boolean> {
-    const homes = new Set(await Promise.all([...this.homes.values()].map((home) => home.catch(() => undefined))));
-    return (process) => homes.has(process);
-  }
+  /** Whether a process is the only one of a graph, whose memory is kept. */
+  private readonly isHome = (process: GraphProcess): boolean =>
+    [...this.homes.values()].some((home) => home.process === process);
 }

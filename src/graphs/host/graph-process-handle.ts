@@ -181,7 +181,8 @@ export class GraphProcess {
     this.send({ type: 'offer', id, request });
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort);
-    handBack.addEventListener('abort', requestHandBack);
+    if (handBack.aborted) requestHandBack();
+    else handBack.addEventListener('abort', requestHandBack);
     if (this.dead) this.fail();
     return { begun: (timeoutMs) => this.begun(id, accepted, timeoutMs), outcome };
   }
