@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { GraphProcess } from './graph-process-handle';
 import { ExecutionBroken } from './graph-process.errors';
 import { GraphLoads, LONG_LOAD, LONG_LOAD_MS } from './graph-loads';
+import { type Waiting, WaitingWork } from './waiting-work';
 
 export interface ProcessPoolOptions {
   processes: { min: number; max: number };
@@ -21,15 +22,8 @@ export interface ProcessPoolOptions {
  * one that takes 0.6 s, eight for one that takes 10. The next work then waits for a start, at most a fiftieth of the idle time.
  */
 const IDLE_STARTS = 50;
-const RECOUNT_MS = 500;
 /** A tenant with less work than this is light. */
 const LIGHT_BELOW = 2;
-
-interface Waiting {
-  tenantId: string;
-  resolve: (process: GraphProcess) => void;
-  reject: (error: Error) => void;
-}
 
 export const stopping = (): ExecutionBroken => new ExecutionBroken('The process is about to stop');
 
@@ -58,7 +52,7 @@ export class ProcessPool {
   private readonly late = new Set<GraphProcess>();
   /** Processes that have grown too large or lack a graph: they only finish what they have. */
   private readonly leaving = new Set<GraphProcess>();
-  private readonly waiting: Waiting[] = [];
+  private readonly waiting = new WaitingWork<GraphProcess>(() => this.dispatch(), stopping);
   /** The tenant of each process, if it serves only one. */
   private readonly owners = new WeakMap<GraphProcess, string>();
   /** Processes that were handed out in this turn of the event loop: their work begins before the next one. */
@@ -88,7 +82,7 @@ export class ProcessPool {
     this.firstTenant ??= tenantId;
     this.hasSeveralTenants ||= tenantId !== this.firstTenant;
     const process = this.pick(tenantId, preferred);
-    return process ? Promise.resolve(this.claim(process, tenantId)) : this.wait(tenantId, signals);
+    return process ? Promise.resolve(this.claim(process, tenantId)) : this.waiting.wait(tenantId, signals);
   }
 
   /** Takes a process that has served the tenant before; false when it has ended or is about to. */
@@ -106,7 +100,7 @@ export class ProcessPool {
     for (const entry of this.inTurn()) {
       const process = this.pick(entry.tenantId);
       if (process) {
-        this.waiting.splice(this.waiting.indexOf(entry), 1);
+        this.waiting.remove(entry);
         entry.resolve(this.claim(process, entry.tenantId));
       } else if (loading > 0) {
         loading -= 1;
@@ -138,7 +132,7 @@ export class ProcessPool {
       if (this.closed) return;
       const isComplete = this.loads.record(process, loaded);
       // Other graphs must not wait for one that is broken for good.
-      const isNeeded = this.loads.isFailingForLong && this.waiting.length > 0;
+      const isNeeded = this.loads.isFailingForLong && !this.waiting.isEmpty;
       if (isComplete || isNeeded) this.add(process, isReserved);
       else void process.terminate();
     } catch (error) {
@@ -210,32 +204,8 @@ export class ProcessPool {
 
   async close(): Promise<void> {
     this.closed = true;
-    for (const { reject } of this.waiting.splice(0)) reject(stopping());
+    this.waiting.stop();
     await Promise.all([...this, ...this.loading].map((process) => process.terminate()));
-  }
-
-  private wait(tenantId: string, signals: AbortSignal[]): Promise<GraphProcess> {
-    return new Promise((resolve, reject) => {
-      const stop = (): void => {
-        this.waiting.splice(this.waiting.indexOf(entry), 1);
-        entry.reject(stopping());
-      };
-      // Processes become blocked without notice, and then no longer count.
-      const again = setInterval(() => this.dispatch(), RECOUNT_MS);
-      const forget = (): void => {
-        clearInterval(again);
-        signals.forEach((signal) => signal.removeEventListener('abort', stop));
-      };
-      const entry: Waiting = {
-        tenantId,
-        resolve: (process) => (forget(), resolve(process)),
-        reject: (error) => (forget(), reject(error)),
-      };
-      this.waiting.push(entry);
-      if (signals.some(({ aborted }) => aborted)) return stop();
-      signals.forEach((signal) => signal.addEventListener('abort', stop));
-      this.dispatch();
-    });
   }
 
   private claim(process: GraphProcess, tenantId: string): GraphProcess {
@@ -291,20 +261,20 @@ export class ProcessPool {
   }
 
   /** Waiting work in order: tenants with the fewest processes first, so that one with many runs doesn't keep all of them. */
-  private inTurn(): Waiting[] {
+  private inTurn(): Waiting<GraphProcess>[] {
     const counts = new Map<string | undefined, number>();
     for (const process of this.processes) {
       const owner = this.owners.get(process);
       if (process.responsive) counts.set(owner, (counts.get(owner) ?? 0) + 1);
     }
-    const count = ({ tenantId }: Waiting): number => counts.get(tenantId) ?? 0;
+    const count = ({ tenantId }: Waiting<GraphProcess>): number => counts.get(tenantId) ?? 0;
     return [...this.waiting].sort((one, other) => count(one) - count(other));
   }
 
   private startAnother(isReserved = false): void {
     this.spawn(isReserved).catch((error: Error) => {
       this.logger.error({ err: error }, 'A graph process could not be started');
-      this.waiting.shift()?.reject(error);
+      this.waiting.rejectFirst(error);
       this.dispatch();
     });
   }
