@@ -12,6 +12,8 @@ import type { Confinement } from './user-code-process';
 const TENANT = '00000000-0000-0000-0000-00000000000a';
 /** More than an aborted run has to end. */
 const GRACE_MS = 10_050;
+/** More than a process has to send a pulse after that. */
+const LAST_LOOK_MS = 2_050;
 
 describe('a graph process', () => {
   const server = createServer();
@@ -122,18 +124,52 @@ describe('a graph process', () => {
     const { outcomes } = await abortFirst(2);
     const lost = expect(outcomes[1]).rejects.toThrow(HostLost);
     expect(child.kill).not.toHaveBeenCalled();
-    jest.advanceTimersByTime(GRACE_MS);
+    jest.advanceTimersByTime(GRACE_MS + LAST_LOOK_MS);
     expect(child.kill).toHaveBeenCalledWith('SIGKILL');
     expect(await outcomes[0]).toEqual({ status: 'aborted', inDoubt: true });
     await lost;
   });
 
-  it('that answers is kept then, and what the run sends later is ignored', async () => {
-    const { handle, send, outcomes, id } = await abortFirst(2);
+  /** Sends a pulse; resolves once it has been read. */
+  async function beat(handle: GraphProcess, send: (message: FromProcess) => void): Promise<void> {
     const heard = jest.spyOn(handle.memory, 'measured');
-    jest.advanceTimersByTime(GRACE_MS / 2);
     send({ type: 'pulse', residentMb: 1, busyShare: 0 });
     while (heard.mock.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    heard.mockRestore();
+  }
+
+  it('that was paused with this one is kept, since its pulses are read only after the time has passed', async () => {
+    const { handle, send, outcomes } = await abortFirst(2);
+    jest.advanceTimersByTime(GRACE_MS);
+    await beat(handle, send);
+    jest.advanceTimersByTime(LAST_LOOK_MS);
+    expect(await outcomes[0]).toEqual({ status: 'aborted', inDoubt: true });
+    expect(child.kill).not.toHaveBeenCalled();
+    expect(handle.load).toBe(1);
+  });
+
+  it('that is idle seems to be stuck since its last pulse, whatever the clock is set to', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    const { handle, send } = await start(() => undefined);
+    jest.setSystemTime(Date.now() + GRACE_MS);
+    expect(handle.stuckSince).toBeUndefined();
+    expect(handle.responsive).toBe(true);
+    expect(handle.idleness).toBe(0);
+    jest.advanceTimersByTime(GRACE_MS);
+    const { stuckSince } = handle;
+    expect(stuckSince).toBeDefined();
+    jest.advanceTimersByTime(GRACE_MS);
+    expect(handle.stuckSince).toBe(stuckSince);
+    await beat(handle, send);
+    expect(handle.stuckSince).toBeUndefined();
+    jest.advanceTimersByTime(GRACE_MS);
+    expect(handle.stuckSince).toBeGreaterThan(stuckSince!);
+  });
+
+  it('that answers is kept then, and what the run sends later is ignored', async () => {
+    const { handle, send, outcomes, id } = await abortFirst(2);
+    jest.advanceTimersByTime(GRACE_MS / 2);
+    await beat(handle, send);
     jest.advanceTimersByTime(GRACE_MS / 2);
     expect(await outcomes[0]).toEqual({ status: 'aborted', inDoubt: true });
     expect(child.kill).not.toHaveBeenCalled();

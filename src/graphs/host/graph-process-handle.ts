@@ -38,6 +38,8 @@ const MAX_NODE = 1_000;
  * without its code, since it has a slot of the worker until then.
  */
 const ABORT_GRACE_MS = 10_000;
+/** Time in which a process that doesn't block sends a pulse after a pause of the whole machine or container, and the pulse is read. */
+const PULSE_AFTER_PAUSE_MS = 2_000;
 /** Outcome of a run whose code was not waited for. */
 const LEFT_RUNNING: GraphOutcome = { status: 'aborted', inDoubt: true };
 
@@ -67,7 +69,7 @@ export class GraphProcess {
   private readonly unanswered = new Set<number>();
   private readonly unwritten: UnwrittenEvents;
   private nextId = 1;
-  private lastUse = Date.now();
+  private lastUse = performance.now();
   private loadMs = 0;
   private dead = false;
 
@@ -86,8 +88,8 @@ export class GraphProcess {
         if (message.type === 'accept') this.unanswered.delete(message.id);
         if (wasSilent && this.responsive) onAwake();
         if (message.type === 'ready') {
-          this.loadMs = Date.now() - this.lastUse;
-          this.lastUse = Date.now();
+          this.loadMs = performance.now() - this.lastUse;
+          this.lastUse = performance.now();
           resolve(message);
         } else if (message.type === 'unusable') reject(new Error(message.message));
         else this.receive(message);
@@ -144,14 +146,14 @@ export class GraphProcess {
     return !this.dead && this.unanswered.size === 0 && this.pulse.isRegular(this.load === 0);
   }
 
-  /** Whether code of work that is over blocks its event loop. */
-  get isStuck(): boolean {
-    return this.load === 0 && this.pulse.silenceMs >= ABORT_GRACE_MS;
+  /** Time since which code of work that is over seems to block its event loop; it does if that is the same at a later look. */
+  get stuckSince(): number | undefined {
+    return this.load === 0 ? this.pulse.silentSince(ABORT_GRACE_MS) : undefined;
   }
 
   /** Time without work, as a multiple of the time that the process took to load the graphs. */
   get idleness(): number {
-    return this.load > 0 ? 0 : (Date.now() - this.lastUse) / Math.max(this.loadMs, 1);
+    return this.load > 0 ? 0 : (performance.now() - this.lastUse) / Math.max(this.loadMs, 1);
   }
 
   execute(
@@ -220,12 +222,15 @@ export class GraphProcess {
   /**
    * Ends an aborted execution that its graph has not ended in time. Code that holds the event loop ends only with the process;
    * other code continues, but what it still sends belongs to no execution, and what it stores is refused once the run has ended.
+   * @param silentBefore time since which the process was silent at the previous look
    */
-  private giveUp(id: number): void {
+  private giveUp(id: number, silentBefore?: number): void {
     const execution = this.executions.get(id);
     if (!execution) return;
     const fields = { run_id: execution.request.runId, pid: this.child.pid };
-    if (execution.hasBegun && this.pulse.silenceMs >= ABORT_GRACE_MS) {
+    const silent = execution.hasBegun ? this.pulse.silentSince(ABORT_GRACE_MS) : undefined;
+    if (silent !== undefined) {
+      if (silent !== silentBefore) return void setTimeout(() => this.giveUp(id, silent), PULSE_AFTER_PAUSE_MS).unref();
       // Another aborted run in it may have been as late.
       if (this.child.killed) return;
       this.logger.error(fields, 'A graph process is ended: its code blocks it, and a run in it is aborted');
@@ -247,7 +252,7 @@ export class GraphProcess {
   }
 
   private take(): number {
-    this.lastUse = Date.now();
+    this.lastUse = performance.now();
     this.pulse.gotWork(this.load === 0);
     this.nextId += 1;
     return this.nextId;

@@ -1,85 +1,20 @@
-import { Logger } from '@nestjs/common';
 import type { GraphProcess } from './graph-process-handle';
-import { GraphProcessMemory } from './graph-process-memory';
-import { GraphProcessPulse } from './graph-process-pulse';
-import { ProcessPool } from './process-pool';
 import type { LoadedGraphs } from './protocol';
-
-const MAX = 2;
-const RECYCLE_MB = 500;
-const COMPLETE: LoadedGraphs = { problems: {}, factories: [] };
-const LACKING: LoadedGraphs = { problems: { paid: 'its server is down' }, factories: [] };
-
-/** A process whose work is counted here. */
-class FakeProcess {
-  private readonly end = Promise.withResolvers<void>();
-  readonly ended = this.end.promise;
-  responsive = true;
-  isStuck = false;
-  hasEnded = false;
-  idleness = 0;
-  readonly memory = new GraphProcessMemory();
-  readonly pulse = new GraphProcessPulse();
-  readonly work: string[] = [];
-  isNice = false;
-
-  constructor(readonly ready: Promise<LoadedGraphs>) {}
-
-  terminate(): Promise<void> {
-    this.hasEnded = true;
-    this.end.resolve();
-    return this.ended;
-  }
-
-  lowerPriority(): void {
-    this.isNice = true;
-  }
-
-  get load(): number {
-    return this.work.length;
-  }
-
-  loadOf(tenantId: string): number {
-    return this.work.filter((each) => each === tenantId).length;
-  }
-}
+import { COMPLETE, FakePool, type FakeProcess, MAX, RECYCLE_MB, turn } from '../../../test/support/fake-pool';
 
 describe('a pool of graph processes that tenants share', () => {
+  let pool: FakePool;
   let started: FakeProcess[];
-  let pool: ProcessPool;
-  /** When the next processes have loaded the graphs. */
-  let ready: Promise<LoadedGraphs>;
 
   beforeEach(async () => {
-    started = [];
-    ready = Promise.resolve(COMPLETE);
-    pool = new ProcessPool({
-      processes: { min: 1, max: MAX },
-      perTenant: false,
-      reservesForLight: true,
-      recycleAboveMb: RECYCLE_MB,
-      start: () => {
-        started.push(new FakeProcess(ready));
-        return started.at(-1) as unknown as GraphProcess;
-      },
-      onEnded: () => undefined,
-    });
+    pool = new FakePool();
+    ({ started } = pool);
     await pool.spawn();
   });
 
   afterEach(() => pool.close());
 
-  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-  /** Gives a tenant a run in a process, which the pool chooses. */
-  async function begin(tenantId: string): Promise<FakeProcess> {
-    const process = (await pool.acquire(tenantId)) as unknown as FakeProcess;
-    process.pulse.gotWork(process.load === 0);
-    process.work.push(tenantId);
-    pool.keepReserve();
-    await turn();
-    return process;
-  }
+  const begin = (tenantId: string): Promise<FakeProcess> => pool.begin(tenantId);
 
   async function beginBatch(tenantId: string, size: number): Promise<FakeProcess[]> {
     const processes = [];
@@ -109,7 +44,7 @@ describe('a pool of graph processes that tenants share', () => {
 
   it('starts the process for tenants with little work after the one that was loading when the second tenant came', async () => {
     const loading = Promise.withResolvers<LoadedGraphs>();
-    ready = loading.promise;
+    pool.ready = loading.promise;
     await begin('one');
     await begin('two');
     expect(started).toHaveLength(MAX);
@@ -225,15 +160,9 @@ describe('a pool of graph processes that tenants share', () => {
   });
 
   it('starts one for the next work when none was kept', async () => {
-    const emptied = new ProcessPool({
-      processes: { min: 0, max: MAX },
-      perTenant: false,
-      reservesForLight: false,
-      start: () => new FakeProcess(ready) as unknown as GraphProcess,
-      onEnded: () => undefined,
-    });
+    const emptied = new FakePool({ processes: { min: 0, max: MAX }, reservesForLight: false });
     await emptied.spawn();
-    const [first] = emptied as unknown as Iterable<FakeProcess>;
+    const [first] = emptied.started;
     first.idleness = 51;
     emptied.endIdle(() => false);
     expect([...emptied]).toEqual([]);
@@ -245,7 +174,7 @@ describe('a pool of graph processes that tenants share', () => {
 
   it('starts none when one that loads is ended by the close of the pool', async () => {
     const loading = Promise.withResolvers<LoadedGraphs>();
-    ready = loading.promise;
+    pool.ready = loading.promise;
     const spawned = pool.spawn();
     const closed = pool.close();
     loading.reject(new Error('ended'));
@@ -256,92 +185,27 @@ describe('a pool of graph processes that tenants share', () => {
   it('ends processes that code without a run blocks', async () => {
     const [first] = started;
     pool.endIdle(() => false);
+    first.stuckSince = 1;
+    pool.endIdle(() => true);
     expect(first.hasEnded).toBe(false);
-    first.isStuck = true;
     pool.endIdle(() => true);
     expect(first.hasEnded).toBe(true);
     await turn();
     expect([...pool]).toEqual([started[1]]);
   });
 
+  it('ends none that has sent a pulse since it seemed to be blocked, as after a pause of all processes', async () => {
+    const [first] = started;
+    for (const lastPulse of [1, 2, undefined, 3]) {
+      first.stuckSince = lastPulse;
+      pool.endIdle(() => false);
+    }
+    expect(first.hasEnded).toBe(false);
+  });
+
   it('ends a process that can’t load what all graphs need', async () => {
-    ready = Promise.reject(new Error('The model server is down'));
+    pool.ready = Promise.reject(new Error('The model server is down'));
     await expect(pool.spawn()).rejects.toThrow('The model server is down');
     expect(started.map(({ hasEnded }) => hasEnded)).toEqual([false, true]);
-  });
-
-  describe('whose later processes fail to load a graph', () => {
-    let log: jest.SpyInstance;
-
-    beforeEach(() => {
-      log = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
-      jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
-      ready = Promise.resolve(LACKING);
-    });
-
-    afterEach(() => {
-      log.mockRestore();
-      jest.useRealTimers();
-    });
-
-    it('ends these, shares what it has meanwhile, and starts others after a pause', async () => {
-      const first = await begin('one');
-      expect(started.map(({ hasEnded }) => hasEnded)).toEqual([false, true]);
-      expect(log).toHaveBeenCalledWith(expect.stringMatching(/graphs\.paid: its server is down/));
-      expect(await begin('one')).toBe(first);
-      expect(started).toHaveLength(2);
-      ready = Promise.resolve(COMPLETE);
-      jest.advanceTimersByTime(1_000);
-      expect(await begin('one')).toBe(started[2]);
-    });
-
-    it('lets work wait for a process that has it', async () => {
-      await started[0].terminate();
-      await turn();
-      const waiting = pool.acquire('one');
-      ready = Promise.resolve(COMPLETE);
-      await jest.advanceTimersByTimeAsync(1_500);
-      expect(await waiting).toBe(started[2]);
-    });
-
-    it('uses one after some attempts, and replaces it once another one has the graph', async () => {
-      await started[0].terminate();
-      const process = (await Promise.all([pool.acquire('one'), jest.advanceTimersByTimeAsync(10_000)]))[0];
-      expect(started).toHaveLength(5);
-      expect(process).toBe(started[4]);
-      await jest.advanceTimersByTimeAsync(10_000);
-      pool.recycle(() => false);
-      await turn();
-      expect(started.map(({ hasEnded }) => hasEnded)).toEqual([true, true, true, true, false, true]);
-      ready = Promise.resolve(COMPLETE);
-      await jest.advanceTimersByTimeAsync(20_000);
-      pool.recycle(() => false);
-      await turn();
-      pool.recycle(() => false);
-      await turn();
-      expect(started[4].hasEnded).toBe(true);
-      expect([...pool]).toEqual([started[6]]);
-    });
-  });
-
-  it('warns of a process that loads for long, and starts another one for work that waits', () => {
-    jest.useFakeTimers();
-    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
-    try {
-      started[0].responsive = false;
-      ready = new Promise(() => undefined);
-      pool.acquire('a').catch(() => undefined);
-      jest.advanceTimersByTime(29_000);
-      expect(warn).not.toHaveBeenCalled();
-      expect(started).toHaveLength(2);
-      jest.advanceTimersByTime(2_000);
-      expect(warn).toHaveBeenCalledWith(expect.stringMatching(/loading for 30 s/));
-      expect(started).toHaveLength(3);
-      jest.advanceTimersByTime(300_000);
-      expect(started).toHaveLength(1 + MAX + 1);
-    } finally {
-      warn.mockRestore();
-      jest.useRealTimers();
-    }
   });
 });

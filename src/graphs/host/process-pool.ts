@@ -57,6 +57,8 @@ export class ProcessPool {
   private readonly owners = new WeakMap<GraphProcess, string>();
   /** Processes that were handed out in this turn of the event loop: their work begins before the next one. */
   private readonly claimed = new Set<GraphProcess>();
+  /** Time since which each process seemed to be stuck when `endIdle` last looked. */
+  private readonly stuckSince = new WeakMap<GraphProcess, number>();
   /** The process for tenants with little work. */
   private reserved: GraphProcess | undefined;
   private firstTenant: string | undefined;
@@ -169,7 +171,7 @@ export class ProcessPool {
    * @param isKept whether a process must stay because its graph keeps state in memory
    */
   endIdle(isKept: (process: GraphProcess) => boolean): void {
-    for (const process of this) if (process.isStuck && !this.claimed.has(process)) void process.terminate();
+    for (const process of this) this.endIfStuck(process);
     for (const process of this.regular()) {
       const { length } = this.regular();
       if (length <= this.options.processes.min) break;
@@ -178,6 +180,15 @@ export class ProcessPool {
       if (this.isIdle(process) && (isSurplus || this.isLongIdle(process)) && !isKept(process)) this.retire(process);
     }
     if (this.reserved && this.isIdle(this.reserved) && this.isLongIdle(this.reserved)) this.retire(this.reserved);
+  }
+
+  /** Ends a process that was stuck at the previous look too: after a pause of the whole machine or container, each seems to be. */
+  private endIfStuck(process: GraphProcess): void {
+    const { stuckSince } = process;
+    if (stuckSince === undefined) return;
+    const before = this.stuckSince.get(process);
+    this.stuckSince.set(process, stuckSince);
+    if (before === stuckSince && !this.claimed.has(process)) void process.terminate();
   }
 
   /**
