@@ -181,4 +181,40 @@ describe('a host of graph processes', () => {
     await jest.advanceTimersByTimeAsync(LONG_MS);
     expect(started[0].hasEnded).toBe(true);
   });
+
+  it.each([
+    ['keeps the process of a graph that failed to load another one, which runs elsewhere', 'other', true],
+    ['replaces the process of a graph that failed to load the graph itself', 'home', false],
+  ])('%s', async (_, lost, isKept) => {
+    const whole = host.start();
+    started[0].load();
+    await whole;
+    started[0].child.kill();
+    await settle();
+    const first = begin('one', 'home');
+    await settle();
+    // After as many, one is used without the graph.
+    for (let loads = 1; loads <= 4; loads += 1) {
+      started[loads].load({ problems: { [lost]: 'its server is down' }, factories: [] });
+      await settle();
+      await jest.advanceTimersByTimeAsync(9_000);
+    }
+    const process = started[4];
+    expect(process.runs.map(({ runId }) => runId)).toEqual(['one']);
+    // It still runs when another process has loaded the graph.
+    started[5].load();
+    await settle();
+    await jest.advanceTimersByTimeAsync(1_500);
+    const [second, elsewhere] = [begin('two', 'home'), begin('three', 'other')];
+    await settle();
+    const homes = started.filter(({ runs }) => runs.some(({ runId }) => runId === 'two'));
+    expect(homes).toEqual([isKept ? process : started[5]]);
+    expect(started[5].runs.map(({ runId }) => runId)).toContain('three');
+    for (const each of started) {
+      for (const { id } of each.runs) each.send({ type: 'outcome', id, outcome: { status: 'success' } });
+    }
+    await Promise.all([first, second, elsewhere].map(({ outcome }) => outcome));
+    await jest.advanceTimersByTimeAsync(1_500);
+    expect(process.hasEnded).toBe(!isKept);
+  });
 });

@@ -37,6 +37,7 @@ const RECYCLE_MS = 1_000;
 
 /** The process of a graph with `"threads": 1`. */
 interface Home {
+  graphId: string;
   assigned: Promise<GraphProcess>;
   /** Known once it is assigned. */
   process?: GraphProcess;
@@ -147,16 +148,16 @@ export class GraphHost {
   ): Promise<GraphProcess | undefined> {
     const name = this.options.perTenant ? `${tenantId}/${graphId}` : graphId;
     for (;;) {
-      const home = this.homes.get(name) ?? this.assignHome(name, tenantId);
+      const home = this.homes.get(name) ?? this.assignHome(name, graphId, tenantId);
       const process = await unlessStopped(home.assigned, options);
-      if (!process || this.pool.reclaim(process, tenantId)) return process;
+      if (!process || this.pool.reclaim(process, tenantId, graphId)) return process;
       this.forgetHome(name, home);
     }
   }
 
   /** All runs of the graph that come meanwhile wait for the same process, so that the end of one of them doesn't end the waiting. */
-  private assignHome(name: string, tenantId: string): Home {
-    const home: Home = { assigned: this.pool.acquire(tenantId) };
+  private assignHome(name: string, graphId: string, tenantId: string): Home {
+    const home: Home = { graphId, assigned: this.pool.acquire(tenantId) };
     this.homes.set(name, home);
     home.assigned.then(
       (process) => (home.process = process),
@@ -269,7 +270,7 @@ export class GraphHost {
     await this.start().catch(() => undefined);
   }
 
-  /** Whether a process is the only one of a graph, whose memory is kept. */
+  /** Whether a process is the only one of a graph, whose memory is kept. One that failed to load the graph has nothing to keep. */
   private readonly isHome = (process: GraphProcess): boolean =>
-    [...this.homes.values()].some((home) => home.process === process);
+    [...this.homes.values()].some((home) => home.process === process && !this.pool.loads.lacks(process, home.graphId));
 }

@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import type { GraphProcess } from './graph-process-handle';
 import type { LoadedGraphs } from './protocol';
 import { COMPLETE, FakePool, type FakeProcess, MAX, turn } from '../../../test/support/fake-pool';
 
@@ -69,6 +70,42 @@ describe('a pool of graph processes', () => {
       await turn();
       expect(started[4].hasEnded).toBe(true);
       expect([...pool]).toEqual([started[6]]);
+    });
+
+    /** Has a run wait until a process without the graph is used for it. */
+    async function useIncomplete(): Promise<FakeProcess> {
+      await started[0].terminate();
+      const using = pool.acquire('one');
+      await jest.advanceTimersByTimeAsync(10_000);
+      const process = (await using) as unknown as FakeProcess;
+      await turn();
+      expect(process).toBe(started.at(-1));
+      // The pause after its load.
+      await jest.advanceTimersByTimeAsync(10_000);
+      return process;
+    }
+
+    it('leaves one that is used without it to the graphs that keep their state in it, once another one has it', async () => {
+      const incomplete = await useIncomplete();
+      const isKept = (process: GraphProcess): boolean => (process as unknown) === incomplete;
+      const reclaim = (graphId: string): boolean => pool.reclaim(incomplete as unknown as GraphProcess, 'one', graphId);
+      expect(reclaim('home')).toBe(true);
+      pool.ready = Promise.resolve(COMPLETE);
+      for (let looks = 0; looks < 3; looks += 1) {
+        pool.recycle(isKept);
+        await turn();
+      }
+      expect(incomplete.hasEnded).toBe(false);
+      expect(reclaim('home')).toBe(true);
+      expect(reclaim('paid')).toBe(false);
+      const complete = await begin('one');
+      expect(complete).not.toBe(incomplete);
+      expect(pool.reclaim(complete as unknown as GraphProcess, 'one', 'paid')).toBe(true);
+      await turn();
+      pool.recycle(() => false);
+      await turn();
+      expect(incomplete.hasEnded).toBe(true);
+      expect(reclaim('home')).toBe(false);
     });
   });
 

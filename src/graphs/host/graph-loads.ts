@@ -57,6 +57,11 @@ export class GraphLoads<Process extends object> {
     return this.lostIn(this.findings.get(process)!).length > 0;
   }
 
+  /** Whether the process has failed to load the graph, which another one serves. */
+  lacks(process: Process, graphId: string): boolean {
+    return this.lostIn(this.findings.get(process)!).includes(graphId);
+  }
+
   /** Whether the last process failed to load a graph that is served. */
   get isFailing(): boolean {
     return this.failures > 0;

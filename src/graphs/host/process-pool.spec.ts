@@ -90,7 +90,7 @@ describe('a pool of graph processes that tenants share', () => {
     expect(nice()).toEqual([false, false]);
     await begin('two');
     expect(nice()).toEqual([true, true, false]);
-    expect(pool.reclaim(started[MAX] as unknown as GraphProcess, 'three')).toBe(true);
+    expect(pool.reclaim(started[MAX] as unknown as GraphProcess, 'three', 'home')).toBe(true);
     await begin('two');
     expect(nice()).toEqual([true, true, true, false]);
   });
@@ -107,7 +107,7 @@ describe('a pool of graph processes that tenants share', () => {
     await started[MAX].terminate();
     await begin('two');
     expect(started).toHaveLength(MAX + 2);
-    expect(pool.reclaim(started[MAX + 1] as unknown as GraphProcess, 'three')).toBe(true);
+    expect(pool.reclaim(started[MAX + 1] as unknown as GraphProcess, 'three', 'home')).toBe(true);
     await begin('two');
     expect(started).toHaveLength(MAX + 3);
   });

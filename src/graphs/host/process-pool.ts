@@ -41,7 +41,8 @@ export const stopping = (): ExecutionBroken => new ExecutionBroken('The process 
  *    with the hundreds of runs of another tenant's batch. It is started when the second tenant has work. While it is idle, it gets
  *    such work before any other process: its code is compiled when a batch comes. The others have a lower priority for the operating
  *    system.
- * 6. A process that fails to load a graph that is served is replaced after a pause. After some in a row, one is used without it.
+ * 6. A process that fails to load a graph that is served is replaced after a pause. After some in a row, one is used without it until
+ *    another one has it. From then on it has no work but that of the graphs that keep their state in it.
  */
 export class ProcessPool {
   private readonly logger = new Logger(ProcessPool.name);
@@ -50,7 +51,7 @@ export class ProcessPool {
   private readonly loading = new Set<GraphProcess>();
   /** Those of them that work no longer waits for. */
   private readonly late = new Set<GraphProcess>();
-  /** Processes that have grown too large or lack a graph: they only finish what they have. */
+  /** Processes that have grown too large or lack a graph: they finish what they have, and serve graphs that keep state in them. */
   private readonly leaving = new Set<GraphProcess>();
   private readonly waiting = new WaitingWork<GraphProcess>(() => this.dispatch(), stopping);
   /** The tenant of each process, if it serves only one. */
@@ -87,9 +88,10 @@ export class ProcessPool {
     return process ? Promise.resolve(this.claim(process, tenantId)) : this.waiting.wait(tenantId, signals);
   }
 
-  /** Takes a process that has served the tenant before; false when it has ended or is about to. */
-  reclaim(process: GraphProcess, tenantId: string): boolean {
-    if (!this.processes.has(process)) return false;
+  /** Takes the process that keeps the state of a tenant's graph; false when it has ended, or another one has to serve the graph. */
+  reclaim(process: GraphProcess, tenantId: string, graphId: string): boolean {
+    const serves = this.processes.has(process) || (this.leaving.has(process) && !this.loads.lacks(process, graphId));
+    if (!serves) return false;
     // All runs of a graph are its work from now on; another process takes its place.
     if (process === this.reserved) this.reserved = undefined;
     this.claim(process, tenantId);
@@ -159,7 +161,7 @@ export class ProcessPool {
     void process.ended.then(() => this.onEnded(process));
   }
 
-  /** Lets a process finish what it has: `recycle` ends it when it has no work. */
+  /** Lets a process finish what it has: `recycle` ends it when it has no work and no graph keeps state in it. */
   private dismiss(process: GraphProcess): void {
     this.processes.delete(process);
     if (process === this.reserved) this.reserved = undefined;
@@ -193,7 +195,7 @@ export class ProcessPool {
 
   /**
    * Replaces the processes that have grown too large, or lack a graph that another one has. Those with work end at a later call.
-   * @param isKept as in `endIdle`
+   * @param isKept as in `endIdle`; such a process stays whatever its size, and for its graph alone if it lacks another one
    */
   recycle(isKept: (process: GraphProcess) => boolean): void {
     if (this.closed) return;
@@ -206,7 +208,7 @@ export class ProcessPool {
       this.dismiss(process);
     }
     for (const process of this.leaving) {
-      if (process.load === 0 && !this.claimed.has(process)) void process.terminate();
+      if (process.load === 0 && !this.claimed.has(process) && !isKept(process)) void process.terminate();
     }
     const needsComplete = incomplete.length > 0 && this.loading.size === 0 && this.loads.isFailing;
     if (this.isBelowMinimum() || (needsComplete && !this.loads.isPausing)) this.startAnother();
