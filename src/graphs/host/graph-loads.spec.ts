@@ -107,6 +107,27 @@ describe('a pool of graph processes', () => {
       expect(incomplete.hasEnded).toBe(true);
       expect(reclaim('home')).toBe(false);
     });
+
+    it('looks for one that has it also while one loads for long, and for no more while two do', async () => {
+      const incomplete = await useIncomplete();
+      const { length } = started;
+      const loading = Promise.withResolvers<LoadedGraphs>();
+      pool.ready = loading.promise;
+      const look = async (): Promise<void> => {
+        pool.recycle(() => false);
+        await jest.advanceTimersByTimeAsync(31_000);
+      };
+      await look();
+      expect(started).toHaveLength(length + 1);
+      await look();
+      expect(started).toHaveLength(length + 2);
+      await look();
+      expect(started).toHaveLength(length + 2);
+      loading.resolve(COMPLETE);
+      await look();
+      await look();
+      expect(incomplete.hasEnded).toBe(true);
+    });
   });
 
   it('warns of a process that loads for long, and starts another one for work that waits', () => {

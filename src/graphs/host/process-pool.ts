@@ -116,7 +116,7 @@ export class ProcessPool {
 
   /** The next run should find a running process, since starting one takes a second or more. */
   keepReserve(): void {
-    if (this.closed || this.loading.size > 0 || this.loads.isPausing) return;
+    if (this.closed || this.loadingCount > 0 || this.loads.isPausing) return;
     const regular = this.regular();
     const isIdle = regular.some((process) => this.isIdle(process) && !this.owners.has(process));
     if (!isIdle && regular.length < this.options.processes.max) this.startAnother();
@@ -210,7 +210,7 @@ export class ProcessPool {
     for (const process of this.leaving) {
       if (process.load === 0 && !this.claimed.has(process) && !isKept(process)) void process.terminate();
     }
-    const needsComplete = incomplete.length > 0 && this.loading.size === 0 && this.loads.isFailing;
+    const needsComplete = incomplete.length > 0 && this.loadingCount === 0 && this.loads.isFailing;
     if (this.isBelowMinimum() || (needsComplete && !this.loads.isPausing)) this.startAnother();
     this.dispatch();
   }
@@ -250,15 +250,18 @@ export class ProcessPool {
     return [...this.processes].filter((process) => process !== this.reserved);
   }
 
-  /** A process that loads for long has one other in its place, not more, since that one may take as long. */
+  /** Number of processes that load. One that does for long has one other in its place, not more: that one may take as long. */
+  private get loadingCount(): number {
+    return this.loading.size - Math.min(this.late.size, 1);
+  }
+
   private hasRoom(responsive: number): boolean {
-    const loading = this.loading.size - Math.min(this.late.size, 1);
-    return !this.loads.isPausing && responsive + loading < this.options.processes.max;
+    return !this.loads.isPausing && responsive + this.loadingCount < this.options.processes.max;
   }
 
   /** Whether a process is to be started that no work waits for. */
   private isBelowMinimum(): boolean {
-    return !this.loads.isPausing && this.regular().length + this.loading.size < this.options.processes.min;
+    return !this.loads.isPausing && this.regular().length + this.loadingCount < this.options.processes.min;
   }
 
   /** Where all processors are busy, the few runs of light tenants don't wait for the batch that keeps them busy. */
