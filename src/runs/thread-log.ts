@@ -3,7 +3,6 @@ import type { TenantId } from '../auth/tenant';
 import { Notifications } from '../database/notifications';
 import { EventReader } from '../streams/event-reader';
 import { type RunEvent, THREAD_STATE_CHANNEL } from '../streams/run-event';
-import { ThreadsService } from '../threads/threads.service';
 import { RunsService } from './runs.service';
 import { type StartedRun, ThreadPositionsRepository } from './thread-positions.repository';
 
@@ -29,7 +28,6 @@ export class ThreadLog implements OnModuleInit {
     private readonly reader: EventReader,
     private readonly runs: RunsService,
     private readonly positions: ThreadPositionsRepository,
-    private readonly threads: ThreadsService,
     private readonly notifications: Notifications,
   ) {}
 
@@ -50,13 +48,14 @@ export class ThreadLog implements OnModuleInit {
         const hinted = watch.next();
         // A state is edited only while no run is on the thread: after the last run and before the next.
         if (watch.takeEdit()) yield { editedBefore: position };
-        const run = await this.positions.findStartedRun(tenantId, threadId, position);
+        const { run, isThere } = await this.positions.findProgress(tenantId, threadId, position);
         if (run) {
           yield* this.followRun(tenantId, run, run.position === position ? seq : -1, signal);
           position = run.position + 1;
           seq = -1;
-        } else if (!(await hinted) && !(await this.threads.findThread(tenantId, threadId))) {
-          return;
+        } else {
+          if (!isThere) return;
+          await hinted;
         }
       }
     } finally {
@@ -72,7 +71,7 @@ export class ThreadLog implements OnModuleInit {
     try {
       while (!signal.aborted) {
         const hinted = watch.next();
-        if (await this.threads.findThread(tenantId, threadId)) return true;
+        if ((await this.positions.findProgress(tenantId, threadId, 0)).isThere) return true;
         await hinted;
       }
       return false;
@@ -105,32 +104,32 @@ export class ThreadLog implements OnModuleInit {
 /** Notification of a waiting stream: there may be something to read. */
 class Watch {
   private edited = false;
-  private wake: (hinted: boolean) => void = () => undefined;
+  private wake: () => void = () => undefined;
 
   constructor(private readonly signal: AbortSignal) {
-    signal.addEventListener('abort', () => this.wake(false));
+    signal.addEventListener('abort', () => this.wake());
   }
 
-  /** Started before the query, so that a hint during it is not missed. Resolves to whether there was a hint. */
-  next(): Promise<boolean> {
-    this.wake(false);
+  /** Started before the query, so that a hint during it is not missed. Resolves at the first hint, or when it is time to look. */
+  next(): Promise<void> {
+    this.wake();
     return new Promise((resolve) => {
-      if (this.signal.aborted) return resolve(false);
-      const timer = setTimeout(() => resolve(false), POLL_MS);
-      this.wake = (hinted) => {
+      if (this.signal.aborted) return resolve();
+      const timer = setTimeout(resolve, POLL_MS);
+      this.wake = () => {
         clearTimeout(timer);
-        resolve(hinted);
+        resolve();
       };
     });
   }
 
   hint(): void {
-    this.wake(true);
+    this.wake();
   }
 
   noteEdit(): void {
     this.edited = true;
-    this.wake(true);
+    this.wake();
   }
 
   takeEdit(): boolean {

@@ -2,6 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
+import { BatchedCalls } from '../database/batched-calls';
+import { acrossTenants } from '../database/request-scope';
+import { prepared } from '../patches/pg/prepared-statements';
 import type { ThreadKey } from '../threads/thread-key';
 import type { RunEntity } from './run.entity';
 
@@ -11,26 +14,77 @@ export interface StartedRun {
   position: number;
 }
 
+/** State of a thread's stream from a position on. */
+export interface ThreadProgress {
+  /** Whether the thread exists. */
+  isThere: boolean;
+  /** The first run that began at or after the position; null when none has yet. */
+  run: StartedRun | null;
+}
+
+interface ThreadPosition extends ThreadKey {
+  position: number;
+}
+
 /**
  * Position of a run in the stream of its thread: runs of a thread never overlap, so their starts, in microseconds, order them.
  * One that ended before its turn is given a start so that its end can be emitted (placeUnstarted).
  */
 const POSITION = `(extract(epoch FROM started_at) * 1000000)::bigint`;
 
+/**
+ * Reads the progress of many threads. The LIMITs keep the planner's estimate at one entry of the lists, and it from reading whole
+ * tables for many entries.
+ */
+const FIND_PROGRESS = prepared(
+  'find-progress',
+  `SELECT run.run_id, run.graph_id, run.position, thread.is_there IS NOT NULL AS is_there
+  FROM (
+    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[])
+      WITH ORDINALITY AS asked (tenant_id, thread_id, position, index) LIMIT cardinality($1)
+  ) AS asked
+  LEFT JOIN LATERAL (
+    SELECT true AS is_there FROM threads
+    WHERE threads.tenant_id = asked.tenant_id AND threads.thread_id = asked.thread_id LIMIT 1
+  ) AS thread ON true
+  LEFT JOIN LATERAL (
+    SELECT run_id, graph_id, ${POSITION} AS position FROM runs
+    WHERE runs.tenant_id = asked.tenant_id AND runs.thread_id = asked.thread_id
+      AND started_at IS NOT NULL AND ${POSITION} >= asked.position
+    ORDER BY started_at LIMIT 1
+  ) AS run ON true
+  ORDER BY asked.index`,
+);
+
+interface ProgressRow {
+  run_id: string | null;
+  graph_id: string;
+  position: string;
+  is_there: boolean;
+}
+
 /** Positions of runs in the stream of a thread. */
 @Injectable()
 export class ThreadPositionsRepository {
-  constructor(@InjectDataSource() private readonly database: DataSource) {}
+  private readonly progress: BatchedCalls<ThreadPosition, ThreadProgress>;
+
+  constructor(@InjectDataSource() private readonly database: DataSource) {
+    // One query serves readers of several tenants; each reader's access to its thread was checked before.
+    this.progress = new BatchedCalls((queries) => acrossTenants(() => this.findProgresses(queries)));
+  }
+
+  /**
+   * Finds the thread and its run at a position, with one query for all streams that ask at the same moment: the start of any run
+   * wakes all that are idle.
+   */
+  findProgress(tenantId: TenantId, threadId: string, position: number): Promise<ThreadProgress> {
+    return this.progress.call({ tenantId, threadId, position });
+  }
 
   /** The run of a thread that began at or after a point of its stream; null when none has yet. */
   async findStartedRun(tenantId: TenantId, threadId: string, position: number): Promise<StartedRun | null> {
-    const [run]: { run_id: string; graph_id: string; position: string }[] = await this.database.query(
-      `SELECT run_id, graph_id, ${POSITION} AS position FROM runs
-       WHERE tenant_id = $1 AND thread_id = $2 AND started_at IS NOT NULL AND ${POSITION} >= $3
-       ORDER BY started_at LIMIT 1`,
-      [tenantId, threadId, position],
-    );
-    return run ? { runId: run.run_id, graphId: run.graph_id, position: Number(run.position) } : null;
+    const { run } = await this.findProgress(tenantId, threadId, position);
+    return run;
   }
 
   /** The current position of a thread's stream: the start of the run in flight, otherwise after the last one. */
@@ -73,6 +127,18 @@ export class ThreadPositionsRepository {
       [tenantId, threadId, runId],
     );
     return Number(position);
+  }
+
+  private async findProgresses(queries: ThreadPosition[]): Promise<ThreadProgress[]> {
+    const rows: ProgressRow[] = await this.database.query(FIND_PROGRESS, [
+      queries.map(({ tenantId }) => tenantId),
+      queries.map(({ threadId }) => threadId),
+      queries.map(({ position }) => position),
+    ]);
+    return rows.map(({ run_id: runId, graph_id: graphId, position, is_there: isThere }) => ({
+      isThere,
+      run: runId === null ? null : { runId, graphId, position: Number(position) },
+    }));
   }
 }
 

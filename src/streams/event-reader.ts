@@ -95,8 +95,11 @@ export class EventReader implements OnModuleInit {
 
   async onModuleInit(): Promise<void> {
     await this.notifications.subscribe(RUN_EVENTS_CHANNEL, (payload) => {
-      for (const hint of payload.split(',')) this.wake(parseHint(hint));
-      for (const watcher of this.watchers) watcher();
+      const hints = payload.split(',').map(parseHint);
+      // Further events of a run that is known start nothing, and there are many of them. The end of one gives others their turn.
+      const isStartOrEnd = hints.some(({ runId, isEnd }) => isEnd || !this.remembered.has(runId));
+      for (const hint of hints) this.wake(hint);
+      if (isStartOrEnd) for (const watcher of this.watchers) watcher();
     });
   }
 
@@ -155,7 +158,10 @@ export class EventReader implements OnModuleInit {
     }
   }
 
-  /** Calls `watcher` whenever any run has new events, until the returned function is called. A hint may be lost. */
+  /**
+   * Calls `watcher` whenever any run has its first events or its end, until the returned function is called. A hint may be lost,
+   * and a run may be announced again.
+   */
   watch(watcher: () => void): () => void {
     this.watchers.add(watcher);
     return () => this.watchers.delete(watcher);
