@@ -96,27 +96,20 @@ export class ThreadEventsService {
 
   /** Reads the events that are there from the start of the run at `position`, as far as they may be kept in memory. */
   async readAhead(tenantId: TenantId, threadId: string, position: number): Promise<ReadAhead> {
-    const events: NumberedEvent[] = [];
-    const ahead: ReadAhead = { position, events, isWhole: true, next: { position, seq: -1 } };
-    let characters = 0;
-    for (let from = position; ;) {
-      const run = await this.positions.findStartedRun(tenantId, threadId, from);
-      if (!run) return ahead;
-      from = run.position + 1;
-      const numbering = new Numbering(run);
-      ahead.run = numbering;
+    const ahead: ReadAhead = { position, events: [], isWhole: true, next: { position, seq: -1 } };
+    let run = await this.positions.findStartedRun(tenantId, threadId, position);
+    while (run) {
+      const after = run.position + 1;
+      ahead.run = new Numbering(run);
       ahead.next = { position: run.position, seq: -1 };
-      for await (const page of this.events.readAll(run.runId)) {
-        for (const event of numbering.of(page)) {
-          events.push(event);
-          characters += event.data.length;
-        }
-        const last = page.at(-1)!;
-        ahead.next.seq = last.seq;
-        if (last.event === END_EVENT) ahead.next = { position: from, seq: -1 };
-        if (events.length > AHEAD_EVENTS || characters > AHEAD_CHARACTERS) return { ...ahead, isWhole: false };
-      }
+      await this.readRest(ahead, ahead.run);
+      if (!ahead.isWhole) return ahead;
+      run = await this.positions.findStartedRun(tenantId, threadId, after);
+      // A later run begins when this one has ended: what was missing of its log, unless it expired, has come since it was read.
+      if (run && ahead.next.position < after) await this.readRest(ahead, ahead.run);
+      if (!ahead.isWhole) return ahead;
     }
+    return ahead;
   }
 
   /**
@@ -127,6 +120,20 @@ export class ThreadEventsService {
     return seen === undefined
       ? this.positions.findRecentPosition(tenantId, threadId, AWAY_SECONDS)
       : this.positions.findPositionOf(tenantId, threadId, seen);
+  }
+
+  /** Adds what the log of a run has after the place that was reached, until there are too many events. */
+  private async readRest(ahead: ReadAhead, numbering: Numbering): Promise<void> {
+    const { runId, position } = numbering.run;
+    for await (const page of this.events.readAll(runId, ahead.next.seq)) {
+      ahead.events.push(...numbering.of(page));
+      const { event, seq } = page.at(-1)!;
+      ahead.next = event === END_EVENT ? { position: position + 1, seq: -1 } : { position, seq };
+      if (isTooMuch(ahead.events)) {
+        ahead.isWhole = false;
+        return;
+      }
+    }
   }
 
   /** All events from the start of the run at `position`, and those that come. Ends when the thread is gone. */
@@ -177,6 +184,11 @@ interface Reading {
   seen: number | undefined;
   isNews: IsNews;
   view: NamespaceView;
+}
+
+/** Whether no more events may be read ahead than these. */
+function isTooMuch(events: NumberedEvent[]): boolean {
+  return events.length > AHEAD_EVENTS || events.reduce((sum, { data }) => sum + data.length, 0) > AHEAD_CHARACTERS;
 }
 
 /** Whether an event follows a sequence number and matches a subscription. */

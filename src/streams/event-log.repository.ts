@@ -166,13 +166,16 @@ export class EventLogRepository {
     return pages.map(({ events, bytes }) => ({ events, isLast: events.length < PAGE_EVENTS && bytes < PAGE_BYTES }));
   }
 
-  /** The events of a run so far, page by page. */
-  async *readAll(runId: string): AsyncGenerator<RunEvent[]> {
-    for (let after = -1; ;) {
-      const [{ events, isLast }] = await this.readMany([{ runId, after }]);
+  /**
+   * The events of a run so far, page by page.
+   * @param after sequence number after which they begin
+   */
+  async *readAll(runId: string, after = -1): AsyncGenerator<RunEvent[]> {
+    for (let position = after; ;) {
+      const [{ events, isLast }] = await this.readMany([{ runId, after: position }]);
       if (events.length > 0) yield events;
       if (isLast) return;
-      after = events.at(-1)!.seq;
+      position = events.at(-1)!.seq;
     }
   }
 
