@@ -17,7 +17,16 @@ class Log {
   count = 6;
   /** How many events may be read before a subscription begins. */
   ahead = 0;
+  /** How often a reader has waited for the thread. */
+  waiting = 0;
+  private created = Promise.withResolvers<boolean>();
   private wake: () => void = () => undefined;
+
+  untilReadable(_tenant: TenantId, _thread: string, signal: AbortSignal): Promise<boolean> {
+    this.waiting += 1;
+    const left = new Promise<boolean>((resolve) => signal.addEventListener('abort', () => resolve(false)));
+    return Promise.race([this.created.promise, left]);
+  }
 
   findPositionAfter(_tenant: TenantId, _thread: string, seen = 0): Promise<number> {
     return Promise.resolve(seen);
@@ -55,9 +64,16 @@ class Log {
     this.wake();
   }
 
-  end(): void {
+  delete(): void {
     this.isGone = true;
     this.wake();
+  }
+
+  /** @param refusal of the user; absent for one who may read the thread */
+  create(refusal?: Error): void {
+    this.isGone = false;
+    if (refusal) this.created.reject(refusal);
+    else this.created.resolve(true);
   }
 }
 
@@ -185,7 +201,7 @@ describe('the subscriptions of a WebSocket', () => {
     expect([emitted, log.pulled]).toEqual([[1, 3, 5, 8], 6 + 2]);
   });
 
-  it('end with the socket, and with the thread', async () => {
+  it('end with the socket', async () => {
     await subscriptions.add({ channels: ['values'] }, undefined, true);
     const reading = subscriptions.beginReading();
     await settle();
@@ -194,19 +210,51 @@ describe('the subscriptions of a WebSocket', () => {
     log.grow(8);
     await settle();
     expect(emitted).toEqual([1, 3, 5]);
+  });
 
-    const other = new ThreadSubscriptions(
-      log as unknown as ThreadEventsService,
-      { tenantId: 'tenant' as TenantId, threadId: 'thread' },
-      'node',
-      () => Promise.resolve(),
-      new AbortController().signal,
-    );
-    const { id } = await other.add({ channels: ['values'] }, undefined, true);
-    const ended = other.beginReading();
+  it('outlive their thread, and get all events of the next one with its id once the user was let through to it', async () => {
+    const id = await subscribe(['values'], 3);
     await settle();
-    log.end();
-    await ended;
-    expect(other.delete(id)).toBe(false);
+    log.delete();
+    await settle();
+    expect([emitted, log.waiting, log.reads]).toEqual([[5], 1, [3]]);
+    log.create();
+    await settle();
+    // Numbers go by the time; these are as low as those of the first thread because the clock of this test stands still.
+    expect([emitted, log.reads]).toEqual([
+      [5, 1, 3, 5],
+      [3, 0],
+    ]);
+    expect(subscriptions.delete(id)).toBe(true);
+  });
+
+  it('are refused with the next thread if that is of another user', async () => {
+    await subscriptions.add({ channels: ['values'] }, undefined, true);
+    const reading = subscriptions.beginReading();
+    await settle();
+    log.delete();
+    await settle();
+    log.create(new Error('Not yours'));
+    await expect(reading).rejects.toThrow('Not yours');
+    expect(emitted).toEqual([1, 3, 5]);
+  });
+
+  it('do not repeat for a later thread what was read ahead of one that is gone', async () => {
+    log.ahead = 10;
+    await subscribe(['values']);
+    await settle();
+    const { replayed } = await subscriptions.add({ channels: ['updates'] }, undefined, true);
+    expect(replayed).toBe(3);
+    log.delete();
+    await settle();
+    void subscriptions.beginReading();
+    await settle();
+    log.count = 0;
+    log.create();
+    await settle();
+    expect(emitted).toEqual([1, 3, 5]);
+    log.grow(2);
+    await settle();
+    expect(emitted).toEqual([1, 3, 5, 1, 2]);
   });
 });

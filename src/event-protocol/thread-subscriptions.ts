@@ -97,6 +97,8 @@ export class ThreadSubscriptions {
     const { tenantId, threadId } = this.thread;
     const { signal } = (this.round = new AbortController());
     if (!this.isReadable) {
+      // Events of a thread that is gone.
+      this.ahead = undefined;
       if (!(await this.events.untilReadable(tenantId, threadId, signal))) return;
       this.isReadable = true;
     }
@@ -111,9 +113,9 @@ export class ThreadSubscriptions {
       if (signal.aborted) return;
     }
     if (signal.aborted) return;
-    // The thread is gone.
-    this.subscriptions.clear();
+    // The thread is gone. Its id may be used again, by this client too: another thread, whose events have not been emitted.
     this.isReadable = false;
+    for (const subscription of this.subscriptions.values()) subscription.emittedThrough = undefined;
   }
 
   /** The events from a position on, without a second reading of what was read for the newcomer. */

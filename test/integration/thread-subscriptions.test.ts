@@ -1,6 +1,8 @@
 import { Client } from '@langchain/langgraph-sdk';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
+import { ThreadEventsService } from '../../src/event-protocol/thread-events.service';
 import { EventLogRepository } from '../../src/streams/event-log.repository';
 import { END_EVENT, END_HINT, RUN_EVENTS_CHANNEL } from '../../src/streams/run-event';
 import { startTestApi, type TestApi } from '../support/api';
@@ -77,6 +79,31 @@ describe('subscriptions of a WebSocket', () => {
       ...['running', 'values', 'completed'],
     ]);
     expect(result?.replayed_events).toBe(4);
+    await socket.close();
+  });
+
+  it('outlive their thread: events of the next one with its id follow', async () => {
+    const thread = uuidv7();
+    await client.threads.create({ threadId: thread });
+    const socket = await open(thread);
+    const waits = jest.spyOn(api.app.get(ThreadEventsService, { strict: false }), 'untilReadable');
+    await socket.subscribe({ channels: ['lifecycle'] });
+    const first = await create(socket);
+    await begin(first);
+    await end(first);
+    await socket.until((event) => kindOf(event) === 'completed');
+    expect(waits).not.toHaveBeenCalled();
+
+    await client.threads.delete(thread);
+    await waitFor('the reader to notice', () => waits.mock.calls.length > 0);
+    const next = await create(socket);
+    await begin(next);
+    await waitFor('an event of the new thread', () => socket.events.length === 3);
+    await end(next);
+    await waitFor('the end of the run', () => socket.events.length === 4);
+    expect(socket.events.map(kindOf)).toEqual(['running', 'completed', 'running', 'completed']);
+    // It waits for the thread once, however long that takes.
+    expect(waits).toHaveBeenCalledTimes(1);
     await socket.close();
   });
 });
