@@ -54,7 +54,7 @@ class WasmPostgres {
   }
 
   get pool(): StoreConnections {
-    const query = (statement: string | { text: string; values: unknown[] }, values: unknown[] = []) =>
+    const query = (statement: string | { text: string; values: unknown[] }, values?: unknown[]) =>
       typeof statement === 'string' ? this.ask(statement, values) : this.ask(statement.text, statement.values);
     return { connect: () => Promise.resolve({ query, release: () => undefined } as unknown as PoolClient) };
   }
