@@ -36,10 +36,13 @@ export interface Page {
   offset: number;
 }
 
-export interface SearchRequest {
+export interface Search {
   prefix?: string[] | undefined;
   filter?: Filter | undefined;
   query?: string | undefined;
+}
+
+export interface SearchRequest extends Search, Page {
   refreshTtl?: boolean | undefined;
 }
 
@@ -104,21 +107,24 @@ export class ItemStore {
    * Finds items, ordered by similarity to the query if the deployment embeds items; otherwise the query is ignored. Restarts their time
    * to live as `refresh` does.
    */
-  async search(tenantId: TenantId, { refreshTtl, ...request }: SearchRequest & Page): Promise<StoredItem[]> {
-    if (request.limit === 0) return [];
-    const items = await (await this.searchPages(tenantId, request))(request);
-    await this.refresh(tenantId, items, refreshTtl);
+  async search(tenantId: TenantId, request: SearchRequest): Promise<StoredItem[]> {
+    const items = await this.searchPages(tenantId, request)(request);
+    await this.refresh(tenantId, items, request.refreshTtl);
     return items;
   }
 
-  /** Resolves to a function that reads a page of what `search` finds, with the query embedded once for all pages. Refreshes nothing. */
-  async searchPages(tenantId: TenantId, request: SearchRequest): Promise<(page: Page) => Promise<StoredItem[]>> {
+  /** Returns a function that reads a page of what `search` finds, with the query embedded once for all pages. Refreshes nothing. */
+  searchPages(tenantId: TenantId, request: Search): (page: Page) => Promise<StoredItem[]> {
     const { prefix = [], filter = {}, query } = request;
     checkLabels(prefix, 'namespace_prefix');
     checkStorable(filter, 'filter');
-    const near = query && this.settings.index ? (await this.unitVectors(tenantId, 'query', [query]))[0] : undefined;
-    return ({ limit, offset }) =>
-      this.repository.search(tenantId, { prefix, filter, limit, offset, ...(near && { near }) });
+    let vectors: ReturnType<ItemStore['unitVectors']> | undefined;
+    return async ({ limit, offset }) => {
+      if (limit === 0) return [];
+      if (query && this.settings.index) vectors ??= this.unitVectors(tenantId, 'query', [query]);
+      const near = (await vectors)?.[0];
+      return this.repository.search(tenantId, { prefix, filter, limit, offset, ...(near && { near }) });
+    };
   }
 
   async namespaces(tenantId: TenantId, request: NamespacesRequest): Promise<string[][]> {

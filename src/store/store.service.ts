@@ -65,7 +65,7 @@ export class StoreService {
     const { namespace: prefix, ...found } = asked;
     return answer(async () => {
       if (!access.filter) return this.items.search(tenantId, { ...found, prefix, refreshTtl });
-      const read = await this.items.searchPages(tenantId, { ...found, prefix });
+      const read = this.items.searchPages(tenantId, { ...found, prefix });
       const items = await allowedOnly(read, found, (item) => isAllowed(access, item));
       await this.items.refresh(tenantId, items, refreshTtl);
       return items;

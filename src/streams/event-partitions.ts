@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { AppConfig } from '../config/config';
 import { type Sweep, Sweeps } from '../sweeps/sweep';
 import { inFlightSql } from '../database/run-status';
-import { BRIEF_LOCK, withLockTimeout } from '../database/lock-timeout';
+import { withBriefLock } from '../database/brief-lock';
 import { isLockTimeout } from '../database/sql-errors';
 
 const DAY_MS = 86_400_000;
@@ -54,7 +54,7 @@ export class EventPartitionSweep implements Sweep {
   }
 
   private async create(day: number): Promise<void> {
-    await withLockTimeout(this.database, BRIEF_LOCK, async (manager) => {
+    await withBriefLock(this.database, async (manager) => {
       const [{ exists, filled }]: [{ exists: boolean; filled: boolean }] = await manager.query(
         `SELECT to_regclass($1) IS NOT NULL AS exists,
                 EXISTS (SELECT 1 FROM run_events_default WHERE run_id >= $2 AND run_id < $3) AS filled`,
@@ -83,7 +83,7 @@ export class EventPartitionSweep implements Sweep {
         `SELECT EXISTS (SELECT 1 FROM runs WHERE run_id >= $1 AND run_id < $2 AND ${inFlightSql()}) AS busy`,
         [lowestId(day), lowestId(day + DAY_MS)],
       );
-      if (!busy) await withLockTimeout(this.database, BRIEF_LOCK, (manager) => manager.query(`DROP TABLE ${name}`));
+      if (!busy) await withBriefLock(this.database, (manager) => manager.query(`DROP TABLE ${name}`));
     }
   }
 

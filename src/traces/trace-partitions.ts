@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { BRIEF_LOCK, withLockTimeout } from '../database/lock-timeout';
+import { withBriefLock } from '../database/brief-lock';
 import { acrossTenants } from '../database/request-scope';
 
 const TABLE = 'trace_runs';
@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
  * space.
  */
 const UNCOMPRESSED_BYTES = 4080;
-/** Attaching doesn't lock readers out. */
+/** Attaching doesn't lock readers out, so it may wait for longer than other changes. */
 const ATTACH_TIMEOUT = '5s';
 
 const partitionName = (day: string): string => `${TABLE}_${day.replaceAll('-', '')}`;
@@ -82,7 +82,7 @@ export class TracePartitions {
       [TABLE, partitionName(day)],
     );
     for (const { name } of partitions) {
-      await withLockTimeout(this.database, BRIEF_LOCK, async (manager) => {
+      await withBriefLock(this.database, async (manager) => {
         await manager.query(`ALTER TABLE ${TABLE} DETACH PARTITION ${name}`);
         await manager.query(`DROP TABLE ${name}`);
       });

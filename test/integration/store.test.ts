@@ -271,6 +271,8 @@ describe('the store', () => {
         const { status, body } = await ask<Refusal>('POST', '/items/search', { [field]: value });
         expect([status, body.errors[0].path]).toEqual([422, field]);
       }
+      const wrong = { namespace_prefix: ['a\ud800'], limit: 0 };
+      expect((await ask<Refusal>('POST', '/items/search', wrong)).status).toBe(422);
     });
 
     it('ignores a query when nothing is embedded, and gives no scores', async () => {

@@ -6,6 +6,8 @@ export class ExecutionBroken extends Error {
   }
 }
 
+export const stopping = (): ExecutionBroken => new ExecutionBroken('The process is about to stop');
+
 /** The host of the attempt died: this run or another one in it is the cause. */
 export class HostLost extends ExecutionBroken {
   constructor() {

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { GraphProcess } from './graph-process-handle';
-import { ExecutionBroken } from './graph-process.errors';
+import { stopping } from './graph-process.errors';
 import { GraphLoads, LONG_LOAD, LONG_LOAD_MS } from './graph-loads';
 import { type Waiting, WaitingWork } from './waiting-work';
 
@@ -24,8 +24,6 @@ export interface ProcessPoolOptions {
 const IDLE_STARTS = 50;
 /** A tenant with less work than this is light. */
 const LIGHT_BELOW = 2;
-
-export const stopping = (): ExecutionBroken => new ExecutionBroken('The process is about to stop');
 
 /**
  * Assigns work to graph processes.
@@ -53,7 +51,7 @@ export class ProcessPool {
   private readonly late = new Set<GraphProcess>();
   /** Processes that have grown too large or lack a graph: they finish what they have, and serve graphs that keep state in them. */
   private readonly leaving = new Set<GraphProcess>();
-  private readonly waiting = new WaitingWork<GraphProcess>(() => this.dispatch(), stopping);
+  private readonly waiting = new WaitingWork<GraphProcess>(() => this.dispatch());
   /** The tenant of each process, if it serves only one. */
   private readonly owners = new WeakMap<GraphProcess, string>();
   /** Processes that were handed out in this turn of the event loop: their work begins before the next one. */

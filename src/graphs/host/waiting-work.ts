@@ -1,3 +1,5 @@
+import { stopping } from './graph-process.errors';
+
 /** Work that waits for a process. */
 export interface Waiting<Process> {
   tenantId: string;
@@ -12,14 +14,8 @@ const RECOUNT_MS = 500;
 export class WaitingWork<Process> {
   private readonly entries: Waiting<Process>[] = [];
 
-  /**
-   * @param assign assigns waiting work to processes
-   * @param stopping makes the error of work that is aborted while it waits
-   */
-  constructor(
-    private readonly assign: () => void,
-    private readonly stopping: () => Error,
-  ) {}
+  /** @param assign assigns waiting work to processes */
+  constructor(private readonly assign: () => void) {}
 
   get isEmpty(): boolean {
     return this.entries.length === 0;
@@ -34,7 +30,7 @@ export class WaitingWork<Process> {
     return new Promise((resolve, reject) => {
       const stop = (): void => {
         this.remove(entry);
-        entry.reject(this.stopping());
+        entry.reject(stopping());
       };
       const again = setInterval(this.assign, RECOUNT_MS);
       const forget = (): void => {
@@ -63,6 +59,6 @@ export class WaitingWork<Process> {
 
   /** Ends the waiting of all work. */
   stop(): void {
-    for (const { reject } of this.entries.splice(0)) reject(this.stopping());
+    for (const { reject } of this.entries.splice(0)) reject(stopping());
   }
 }
