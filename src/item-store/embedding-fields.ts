@@ -8,7 +8,7 @@ export interface FieldText {
 /** More than that is a document to be split into items, and one call too many for an embedding provider. */
 export const MAX_TEXTS = 1000;
 /** Values that are looked at, and characters of texts, for one item: callers name the paths, and the process waits meanwhile. */
-const MAX_PLACES = 50_000;
+export const MAX_PLACES = 50_000;
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 /**
