@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@langchain/langgraph-sdk';
 import { CHECKPOINT_SCHEMA } from '../../src/database/schemas';
 import { Gantry, startGantry } from '../support/gantry';
+import type { Execution } from '../support/ledger';
 import { describeLanguages } from '../support/languages';
 import { type GantryProcess, graphProcessesOf } from '../support/gantry-process';
 import { SseReader } from '../support/sse';
@@ -27,7 +29,8 @@ describeLanguages('with graphs in $language, a worker frozen by SIGSTOP beyond i
       sweepSeconds: 1,
       graphs,
       graphProcesses: 1,
-      env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' },
+      // Long enough for the worker that takes over to be late on a busy machine, which would cost it the run as well.
+      env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '5' },
     });
     client = gantry.client();
   });
@@ -57,6 +60,19 @@ describeLanguages('with graphs in $language, a worker frozen by SIGSTOP beyond i
     return Object.fromEntries(await Promise.all(entries)) as Record<string, Row[]>;
   }
 
+  /** Freezes the worker in the middle of a node of the run, and resolves to the nodes that it has begun. */
+  function freezeInNode(worker: GantryProcess, run: string): Promise<Execution[]> {
+    return waitFor('a node in the middle of which its worker is frozen', async () => {
+      worker.signal('SIGSTOP');
+      // What the processes have sent to Postgres arrives.
+      await sleep(200);
+      const executions = await gantry.ledger.of(run);
+      if (executions.at(-1)!.ended_at === null) return executions;
+      worker.signal('SIGCONT');
+      return undefined;
+    });
+  }
+
   it('changes nothing when SIGCONT wakes it: state, events and status are those of the worker that took over', async () => {
     const { thread_id: thread } = await client.threads.create();
     const { run_id: run } = await client.runs.create(thread, 'ten', {
@@ -65,8 +81,7 @@ describeLanguages('with graphs in $language, a worker frozen by SIGSTOP beyond i
     });
     await waitFor('the third node', async () => (await gantry.ledger.of(run)).length >= 3);
     const frozen: GantryProcess = gantry.worker;
-    frozen.signal('SIGSTOP');
-    const begunByFrozen = (await gantry.ledger.of(run)).length;
+    const begunByFrozen = (await freezeInNode(frozen, run)).length;
     const other = await gantry.startWorker();
     expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
     const before = await written(thread, run);
@@ -104,8 +119,7 @@ describeLanguages('with graphs in $language, a worker frozen by SIGSTOP beyond i
     const { thread_id: thread } = await client.threads.create();
     const { run_id: run } = await client.runs.create(thread, 'three', { input: { step_ms: 600 } });
     await waitFor('the first node', async () => (await gantry.ledger.of(run)).length > 0);
-    frozen.signal('SIGSTOP');
-    const begunByFrozen = (await gantry.ledger.of(run)).length;
+    const begunByFrozen = (await freezeInNode(frozen, run)).length;
     await gantry.startWorker(env);
     expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES.slice(0, 3) });
     const executions = await gantry.ledger.of(run);
