@@ -3,14 +3,16 @@ import { Injectable } from '@nestjs/common';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { ExecutionBroken } from '../src/graphs/host/graph-process.errors';
-import type { RunExecution } from '../src/runs/run-execution';
-import { RunExecutor, type Taken } from '../src/runs/run-executor';
+import { RunExecution } from '../src/runs/run-execution';
+import { RunExecutor } from '../src/runs/run-executor';
 import { RUNS_QUEUE } from '../workflows/contracts/queues';
 import type {
   BeginRunInput,
   BeginRunResult,
   EndRunInput,
+  ExecuteRunInput,
   ExecuteRunResult,
+  HeldRun,
   RunActivities,
 } from '../workflows/contracts/run.contract';
 import { Activities, type ActivityProvider } from './activities';
@@ -62,17 +64,28 @@ export class RunActivityProvider implements ActivityProvider {
   }
 
   private watchRun({ runId }: { runId: string }): Promise<ExecuteRunResult> {
-    return watch(async () => {
+    return watch<never>(async () => {
       const execution = this.executor.findExecution(runId);
       if (!execution) throw ApplicationFailure.nonRetryable('The run is not executed here any more', 'NotHeld');
-      return { state: 'held', execution };
+      return execution;
     });
   }
 
-  private executeRun({ runId }: { runId: string }): Promise<ExecuteRunResult> {
-    return watch(async () => {
+  private executeRun({ runId, from }: ExecuteRunInput): Promise<ExecuteRunResult | HeldRun> {
+    // A repetition follows the loss of the process that took the run for this activity, which is not `from`.
+    const isFirst = Context.current().info.attempt === 1;
+    return watch<ExecuteRunResult | HeldRun>(async () => {
       const known = this.executor.findExecution(runId);
-      return known ? { state: 'held', execution: known } : this.executor.takeOverRun(runId);
+      if (known) return known;
+      const taken = await this.executor.takeOverRun(runId, isFirst ? from : undefined);
+      switch (taken.state) {
+        case 'held':
+          return taken.execution;
+        case 'ended':
+          return taken.result;
+        case 'elsewhere':
+          return { state: 'held', taskQueue: taken.taskQueue };
+      }
     });
   }
 
@@ -86,8 +99,11 @@ function remainingWait(startedAt: Date, waitMs: number): number {
   return Math.min(waitMs, Math.max(0, startedAt.getTime() + waitMs - Date.now()));
 }
 
-/** Waits for the end of an attempt, while Temporal gets heartbeats and the attempt gets Temporal's requests. */
-async function watch(take: () => Promise<Taken>): Promise<ExecuteRunResult> {
+/**
+ * Waits for the end of an attempt, while Temporal gets heartbeats and the attempt gets Temporal's requests.
+ * @param take resolves to the attempt, or to the answer where there is none to wait for
+ */
+async function watch<Answer>(take: () => Promise<RunExecution | Answer>): Promise<ExecuteRunResult | Answer> {
   const context = Context.current();
   const { cancellationSignal: signal } = context;
   let execution: RunExecution | undefined;
@@ -95,10 +111,10 @@ async function watch(take: () => Promise<Taken>): Promise<ExecuteRunResult> {
     if (context.cancellationDetails?.cancelRequested) execution?.cancel();
     else execution?.stop();
   };
-  const work = async (): Promise<ExecuteRunResult> => {
+  const work = async (): Promise<ExecuteRunResult | Answer> => {
     const taken = await take();
-    if (taken.state === 'ended') return taken.result;
-    ({ execution } = taken);
+    if (!(taken instanceof RunExecution)) return taken;
+    execution = taken;
     if (signal.aborted) onAbort();
     return execution.watch();
   };

@@ -16,6 +16,7 @@ import { WEBHOOKS_QUEUE } from './contracts/queues';
 import {
   EndRunInput,
   ExecuteRunResult,
+  HeldRun,
   RunActivities,
   RunWorkflowInput,
   RunWorkflowResult,
@@ -40,7 +41,7 @@ const BEGIN_TIMEOUT_MS = 30_000;
  * 1. `beginRun` is a local activity: the worker that has the workflow begins the run, and waits a moment for its end.
  * 2. What takes longer is watched by `watchRun`, an activity on the task queue of the process that has the run: it beats for it.
  * 3. `executeRun` takes a run that no process has any more, or never had: it resumes from the last checkpoint, under a new
- *    fencing token. A node may take hours: only the run's own timeout, a lost heartbeat and a lost session of its worker
+ *    fencing token. Where another process was quicker to take the run from the one that lost it, it is watched there. A node may take hours: only the run's own timeout, a lost heartbeat and a lost session of its worker
  *    (src/runs/run-handover.ts, which fails the activity) end an attempt.
  * 4. What the graph itself does (an exception, an interrupt) is a result. The activities fail only where the worker, the
  *    database or Temporal failed, and are then repeated until the run's timeout.
@@ -54,7 +55,7 @@ export async function runWorkflow(input: RunWorkflowInput): Promise<RunWorkflowR
     // In this order: a worker of an earlier release that has such a workflow begins it.
     const takesOver = input.takesOver && patched('takes-over');
     const begins = !takesOver && patched('begins-locally');
-    result = begins ? await begin(input) : await execute(input, input.timeoutMs);
+    result = begins ? await begin(input) : await execute(input, Date.now() + input.timeoutMs);
   } catch (error) {
     const end = endingOf(runId, error);
     result = await CancellationScope.nonCancellable(() => endRun(end));
@@ -66,7 +67,7 @@ export async function runWorkflow(input: RunWorkflowInput): Promise<RunWorkflowR
 async function begin(input: RunWorkflowInput): Promise<ExecuteRunResult> {
   const { runId, timeoutMs, heartbeatTimeoutMs } = input;
   const deadline = Date.now() + timeoutMs;
-  const remainingMs = (): number => Math.max(1, deadline - Date.now());
+  let from: string | undefined;
   const { beginRun } = proxyLocalActivities<RunActivities>({
     // Time for the database to answer; it includes no time of the graph.
     startToCloseTimeout: Math.min(BEGIN_TIMEOUT_MS, timeoutMs),
@@ -76,22 +77,25 @@ async function begin(input: RunWorkflowInput): Promise<ExecuteRunResult> {
     const waitMs = Math.min(BEGIN_WAIT_MS, heartbeatTimeoutMs / 4);
     const begun = await beginRun({ runId, waitMs });
     if (begun.state === 'ended') return begun.result;
-    if (begun.state === 'held') return await watch(input, begun.taskQueue, remainingMs());
+    if (begun.state === 'held') {
+      from = begun.taskQueue;
+      return await watch(input, from, deadline);
+    }
   } catch (error) {
     if (isCancellation(error) || Date.now() >= deadline) throw error;
     // Whatever happened to the attempt, the next one takes the run over.
   }
-  return execute(input, remainingMs());
+  return execute(input, deadline, from);
 }
 
 function watch(
   { runId, heartbeatTimeoutMs }: RunWorkflowInput,
   taskQueue: string,
-  timeoutMs: number,
+  deadline: number,
 ): Promise<ExecuteRunResult> {
   const { watchRun } = proxyActivities<RunActivities>({
     taskQueue,
-    scheduleToCloseTimeout: timeoutMs,
+    scheduleToCloseTimeout: remainingMs(deadline),
     // A living process takes it at once; one that doesn't counts as dead, like one without a heartbeat.
     scheduleToStartTimeout: heartbeatTimeoutMs,
     heartbeatTimeout: heartbeatTimeoutMs,
@@ -101,16 +105,35 @@ function watch(
   return watchRun({ runId });
 }
 
-function execute({ runId, heartbeatTimeoutMs }: RunWorkflowInput, timeoutMs: number): Promise<ExecuteRunResult> {
+/** @param from task queue of the process that has lost the run, where it is known */
+async function execute(input: RunWorkflowInput, deadline: number, from?: string): Promise<ExecuteRunResult> {
+  const taken = await takeOver(input, deadline, from);
+  if (!('state' in taken)) return taken;
+  // Another process was quicker: one that saw the loss by itself.
+  try {
+    return await watch(input, taken.taskQueue, deadline);
+  } catch (error) {
+    if (isCancellation(error) || Date.now() >= deadline) throw error;
+  }
+  return execute(input, deadline, taken.taskQueue);
+}
+
+function takeOver(
+  { runId, heartbeatTimeoutMs }: RunWorkflowInput,
+  deadline: number,
+  from: string | undefined,
+): Promise<ExecuteRunResult | HeldRun> {
   const { executeRun } = proxyActivities<RunActivities>({
-    scheduleToCloseTimeout: timeoutMs,
+    scheduleToCloseTimeout: remainingMs(deadline),
     heartbeatTimeout: heartbeatTimeoutMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     // The first retry follows at once, since the heartbeat timeout has passed already after a worker's death.
     retry: { initialInterval: '100 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
   });
-  return executeRun({ runId });
+  return executeRun({ runId, from });
 }
+
+const remainingMs = (deadline: number): number => Math.max(1, deadline - Date.now());
 
 function endingOf(runId: string, error: unknown): EndRunInput {
   // An attempt that failed during its cancellation is not repeated, and the cancellation is carried out.

@@ -14,7 +14,13 @@ import { AttemptEvents } from './attempt-events';
 import { type CommittedEnd, RunEnder } from './run-ender';
 import { RunExecution } from './run-execution';
 import { RunGraphs } from './run-graphs';
-import { type Begun as Claimed, type Owned, type OwnedRun, RunLifecycleRepository } from './run-lifecycle.repository';
+import {
+  type Begun as Claimed,
+  type Elsewhere,
+  type Owned,
+  type OwnedRun,
+  RunLifecycleRepository,
+} from './run-lifecycle.repository';
 import { RunSlots } from './run-slots';
 import type { RunEntity } from './run.entity';
 import { RunMetrics } from './run.metrics';
@@ -114,9 +120,13 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     return this.claimWithSlot(runId, tenantId, claim);
   }
 
-  /** Takes a run over from the process that owned it, and resumes it from its last checkpoint. The caller has a slot for it. */
-  async takeOverRun(runId: string): Promise<Taken> {
-    return this.hold(await this.lifecycle.takeOverRun(runId, this.graphs.revision, this.taskQueue));
+  /**
+   * Takes a run over from the process that owned it, and resumes it from its last checkpoint. The caller has a slot for it.
+   * @param from task queue of that process, if only from that one: otherwise the run may be `elsewhere` by now
+   */
+  async takeOverRun(runId: string, from?: string): Promise<Taken | Elsewhere> {
+    const claimed = await this.lifecycle.takeOverRun(runId, this.graphs.revision, this.taskQueue, from);
+    return claimed.state === 'elsewhere' ? claimed : this.hold(claimed);
   }
 
   private async claimWithSlot(

@@ -28,7 +28,13 @@ export interface OwnedRun {
 export type Owned =
   ({ state: 'held' } & OwnedRun) | { state: 'ended'; ending: RunEnd['status'] | 'waiting'; run: RunEntity | null };
 
-/** `elsewhere`: another process has the run, which can be asked there. */
+/** Another process has the run, which can be asked there. */
+export interface Elsewhere {
+  state: 'elsewhere';
+  taskQueue: string;
+}
+
+/** `elsewhere`: without a task queue, the process that had the run has handed it back, and no other one has it yet. */
 export type Begun = Owned | { state: 'elsewhere'; taskQueue: string | undefined; startedAt: Date };
 
 /** State that the previous attempt left; null for the first one. */
@@ -144,11 +150,17 @@ export class RunLifecycleRepository {
     return foundElsewhere(run) ?? foundEnded(run);
   }
 
-  /** Takes the run for an attempt, as `begin` does, whichever process has it. From here on every earlier attempt is fenced. */
-  takeOverRun(runId: string, revision: string, taskQueue: string): Promise<Owned> {
-    return this.database.transaction(async (manager) =>
-      take(manager, await lockRun(manager, runId), revision, taskQueue),
-    );
+  /**
+   * Takes the run for an attempt, as `beginRun` does, whichever process has it. From here on every earlier attempt is fenced.
+   * @param from task queue of the only process that it may be taken from, if another process has it
+   */
+  takeOverRun(runId: string, revision: string, taskQueue: string, from?: string): Promise<Owned | Elsewhere> {
+    return this.database.transaction(async (manager) => {
+      const run = await lockRun(manager, runId);
+      const owner = run?.status === 'running' ? run.taskQueue : null;
+      if (from !== undefined && owner !== null && owner !== from) return { state: 'elsewhere', taskQueue: owner };
+      return take(manager, run, revision, taskQueue);
+    });
   }
 
   /** Takes the run over as `takeOverRun` does, unless the process of the task queue `lost` has it no more. */

@@ -6,6 +6,7 @@ import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { WEBHOOKS_QUEUE } from '../../workflows/contracts/queues';
 import type {
   EndRunInput,
+  ExecuteRunInput,
   ExecuteRunResult,
   RunActivities,
   RunWorkflowResult,
@@ -176,6 +177,33 @@ describe('run workflow', () => {
     const { result, ends } = await run({ ...options, activities: { ...options.activities, executeRun } });
     expect(result).toEqual({ ending: 'success' });
     expect(executed).toBe(1);
+    expect(ends).toEqual([]);
+  });
+
+  it('is watched where another process took it over from the one that lost it', async () => {
+    const taken: ExecuteRunInput[] = [];
+    const watched: string[] = [];
+    const executeRun: RunActivities['executeRun'] = async (input) => {
+      taken.push(input);
+      // The second time it is the process that took it over which has lost it.
+      return taken.length === 1 ? { state: 'held', taskQueue: heldAt(`runs-${runs}`) } : success();
+    };
+    const watchRun: RunActivities['watchRun'] = async ({ runId }) => {
+      watched.push(runId);
+      return gone();
+    };
+    const { result, ends, runId } = await run({
+      activities: { beginRun: async () => ({ state: 'held', taskQueue: heldAt('lost') }), executeRun },
+      holder: { watchRun },
+      // No worker polls where it was lost.
+      heartbeatTimeoutMs: 10_000,
+    });
+    expect(result).toEqual({ ending: 'success' });
+    expect(taken).toEqual([
+      { runId, from: heldAt('lost') },
+      { runId, from: heldAt(`runs-${runs}`) },
+    ]);
+    expect(watched).toEqual([runId]);
     expect(ends).toEqual([]);
   });
 

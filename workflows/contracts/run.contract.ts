@@ -39,20 +39,34 @@ export interface BeginRunInput {
   waitMs: number;
 }
 
+/** The run is running in the process that polls this task queue. */
+export interface HeldRun {
+  state: 'held';
+  taskQueue: string;
+}
+
 export type BeginRunResult =
   | { state: 'ended'; result: ExecuteRunResult }
-  /** It is running in the process that polls this task queue. */
-  | { state: 'held'; taskQueue: string }
+  | HeldRun
   /** No process is known to own it, and this one doesn't claim it: it has no room, or is about to stop. */
   | { state: 'refused' };
+
+export interface ExecuteRunInput {
+  runId: string;
+  /** Task queue of the process whose attempt has failed: a run that another process has by now stays there. Absent: it is unknown. */
+  from?: string;
+}
 
 export interface RunActivities {
   /** Begins a run that no process owns, and waits a moment for its end. Never takes a run from another attempt. */
   beginRun(input: BeginRunInput): Promise<BeginRunResult>;
   /** Waits for the end of a run that is running in this process. Fails when it isn't. */
   watchRun(input: { runId: string }): Promise<ExecuteRunResult>;
-  /** Runs the graph to its end, its next interrupt, or the cancellation. Resumes from the last checkpoint when repeated. */
-  executeRun(input: { runId: string }): Promise<ExecuteRunResult>;
+  /**
+   * Takes the run over and runs the graph to its end, its next interrupt, or the cancellation. Resumes from the last checkpoint when
+   * repeated.
+   */
+  executeRun(input: ExecuteRunInput): Promise<ExecuteRunResult | HeldRun>;
   /** Ends a run that no worker could end. Changes nothing when it has ended already. */
   endRun(input: EndRunInput): Promise<ExecuteRunResult>;
 }
