@@ -13,8 +13,9 @@ import { type GraphSchemas, schemasOf } from './graph-schemas';
 import { RunStore } from './run-store';
 import { selectedValues, selectFields } from './state-selection';
 import type { Connections, TenantAccess } from './tenant-connections';
+import { describeThrown } from './thrown-values';
 import { interruptsByTask, toFinalState, toThreadState, waitingNodes } from './thread-state';
-import { schemasFromTypes, type SchemasByPath } from './type-schemas';
+import { CompilerTooSlow, schemasFromTypes, type SchemasByPath } from './type-schemas';
 import type { TypeSchemasCache } from './type-schemas-cache';
 import { toWireJson } from './wire-json';
 
@@ -29,6 +30,7 @@ export class GraphCallHandler {
     private readonly storeOf: (access: TenantAccess) => ItemStore,
     private readonly embeddings: EmbeddingFunction | undefined,
     private readonly cache: TypeSchemasCache,
+    private readonly warn: (message: string, fields: Record<string, unknown>) => void,
   ) {}
 
   /** Resolves to JSON text. */
@@ -175,19 +177,32 @@ export class GraphCallHandler {
 
   /** Reads the types of graphs that don't declare their schemas, one by one, so that requests needn't wait for it. */
   async prepareSchemas(): Promise<void> {
+    const undeclared: GraphSource[] = [];
     for (const { source, graph } of this.graphs.loaded()) {
       if (!hasTypes(source)) continue;
-      if (graph && (await schemasOf(graph, source.file)).state !== null) continue;
-      await this.typesOf(source);
+      if (!graph || (await schemasOf(graph, source.file)).state === null) undeclared.push(source);
     }
+    for (const source of undeclared) await this.typesOf(source);
+    // The compiler competes with other starts at first: what took it too long then is tried again.
+    for (const source of undeclared) await this.typesOf(source);
   }
 
   private typesOf(source: GraphSource): Promise<SchemasByPath> {
     const { graphId } = source;
-    const known =
-      this.typeSchemas.get(graphId) ?? schemasFromTypes(source, this.cache).catch((): SchemasByPath => new Map());
-    this.typeSchemas.set(graphId, known);
-    return known;
+    let schemas = this.typeSchemas.get(graphId);
+    if (!schemas) {
+      schemas = schemasFromTypes(source, this.cache).catch((error: unknown): SchemasByPath => {
+        const { message: reason } = describeThrown(error);
+        this.warn('The schemas of a graph are unknown, since its types could not be read', {
+          graph_id: graphId,
+          reason,
+        });
+        if (error instanceof CompilerTooSlow) this.typeSchemas.delete(graphId);
+        return new Map();
+      });
+      this.typeSchemas.set(graphId, schemas);
+    }
+    return schemas;
   }
 
   /** @param state the config that its states are read with */

@@ -270,6 +270,7 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
     storeOf,
     embeddings,
     new TypeSchemasCache(data.configPath, files, data.cacheFolder),
+    (message, fields) => send({ type: 'log', level: 'warn', message, fields }),
   );
   let callsInFlight = 0;
   channel.onMessage((message) => {

@@ -4,15 +4,21 @@ import type { GraphSource } from '../../config/langgraph-json';
 import type { GraphSchemas } from './graph-schemas';
 import type { CompilerAnswer, TypeSchemasCache } from './type-schemas-cache';
 
-/** A large project takes the compiler this long on a busy machine; then its schemas are unknown. */
+/** A large project takes the compiler this long on a busy machine; then its schemas are unknown until they are asked for again. */
 const TIMEOUT_MS = 120_000;
+
+export class CompilerTooSlow extends Error {
+  constructor() {
+    super(`the compiler takes longer than ${TIMEOUT_MS / 1_000} s`);
+  }
+}
 
 /** Schemas by the path of the graph: `""` is the whole, `node` and `node|node` the graphs inside. */
 export type SchemasByPath = Map<string, GraphSchemas>;
 
 /**
  * Reads a graph's schemas from the TypeScript types of its module, in a thread of its own: it computes for seconds.
- * @throws when the compiler can't make sense of the module
+ * @throws CompilerTooSlow, or another error when the compiler can't make sense of the module
  */
 export async function schemasFromTypes(source: GraphSource, cache: TypeSchemasCache): Promise<SchemasByPath> {
   const text = await cache.get(source, () => askCompiler(source));
@@ -40,7 +46,7 @@ async function askCompiler({ file, exportName }: GraphSource): Promise<CompilerA
 
 function answerOf(worker: Worker): Promise<CompilerAnswer> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('Reading the types takes too long')), TIMEOUT_MS);
+    const timer = setTimeout(() => reject(new CompilerTooSlow()), TIMEOUT_MS);
     worker.once('message', resolve);
     worker.once('error', reject);
     worker.once('exit', () => {
