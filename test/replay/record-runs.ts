@@ -17,6 +17,44 @@ async function record(gantry: Gantry, runId: string, name: string): Promise<void
   await recordHistory(handle, `run-${name}`);
 }
 
+/**
+ * A run whose worker is lost is taken over by another one, and its workflow sees the loss before it is replaced: on a third worker, where
+ * it learns who has the run. Which worker does what is chance, so there are several such runs.
+ */
+async function recordPassedOn(gantry: Gantry): Promise<void> {
+  const client = gantry.client();
+  await Promise.all([gantry.startWorker(), gantry.startWorker()]);
+  const { workflowService, options } = gantry.temporal;
+  for (;;) {
+    const { thread_id: thread } = await client.threads.create();
+    const { run_id: run } = await client.runs.create(thread, 'sleep', { input: { sleep_ms: 12_000 } });
+    const handle = await gantry.workflowOf(run);
+    const watching = await waitFor('the activity that watches it', async () => {
+      const { raw } = await handle.describe();
+      return raw.pendingActivities?.[0];
+    });
+    const [{ pid }] = await gantry.ledger.of(run);
+    await gantry.killWorker(
+      'SIGKILL',
+      gantry.workers.find((worker) => worker.pid === pid)!,
+    );
+    await waitFor('its next attempt', async () => (await gantry.ledger.of(run)).some(({ attempt }) => attempt === 2));
+    await workflowService.respondActivityTaskFailedById({
+      namespace: options.namespace,
+      workflowId: runWorkflowId(run),
+      activityId: watching.activityId,
+      failure: { message: 'The worker was lost', applicationFailureInfo: {} },
+    });
+    await gantry.startWorker();
+    await client.runs.join(thread, run);
+    const { events } = await handle.fetchHistory();
+    const types = (events ?? []).flatMap(
+      ({ activityTaskScheduledEventAttributes: attributes }) => attributes?.activityType?.name ?? [],
+    );
+    if (types.join() === 'watchRun,executeRun,watchRun') return record(gantry, run, 'passed-on');
+  }
+}
+
 async function main(): Promise<void> {
   const receiver = await new WebhookReceiver().start();
   const gantry = await startGantry({
@@ -74,6 +112,7 @@ async function main(): Promise<void> {
     await gantry.killWorker('SIGKILL');
     await gantry.startWorker();
     await record(gantry, begun.run, 'replaced');
+    await recordPassedOn(gantry);
   } finally {
     await gantry.stop();
     await receiver.stop();

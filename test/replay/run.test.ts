@@ -38,6 +38,8 @@ describe('recorded runs', () => {
       // The loss of a worker was noticed by its session: its activity was failed, or its workflow replaced.
       'run-handed-over.json': 'success',
       'run-replaced.json': 'success',
+      // Another worker had taken the run over when its workflow was to do so, and it was watched there.
+      'run-passed-on.json': 'success',
     });
   });
 
