@@ -20,7 +20,7 @@ const esmOnly = [
 /** @type {import('jest').Config} */
 module.exports = {
   testEnvironment: '<rootDir>/test/support/test-environment.cjs',
-  roots: ['<rootDir>/src', '<rootDir>/workflows', '<rootDir>/worker', '<rootDir>/test'],
+  roots: ['<rootDir>/src', '<rootDir>/activities', '<rootDir>/workflows', '<rootDir>/worker', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts', '<rootDir>/test/**/*.test.ts'],
   // Clients of other generations: `npm run chaos`.
   testPathIgnorePatterns: ['/node_modules/', ...(process.env.GANTRY_TEST_FULL ? [] : ['<rootDir>/test/nightly/'])],

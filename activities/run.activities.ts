@@ -23,6 +23,14 @@ const BEATS_PER_TIMEOUT = 4;
 /** Pause before the first check of a run that another process owns; each pause is twice as long as the one before. */
 const FIRST_LOOK_MS = 50;
 
+/** Details of a heartbeat, once the process has the run. */
+interface Beat {
+  /** Node that the graph is executing, if any. */
+  node?: string | undefined;
+  /** Task queue of the process. */
+  taskQueue?: string;
+}
+
 /** The activities of runs, as Temporal's worker takes them. */
 @Injectable()
 @Activities([RUNS_QUEUE])
@@ -64,7 +72,7 @@ export class RunActivityProvider implements ActivityProvider {
   }
 
   private watchRun({ runId }: { runId: string }): Promise<ExecuteRunResult> {
-    return watch<never>(async () => {
+    return this.watch<never>(async () => {
       const execution = this.executor.findExecution(runId);
       if (!execution) throw ApplicationFailure.nonRetryable('The run is not executed here any more', 'NotHeld');
       return execution;
@@ -72,12 +80,13 @@ export class RunActivityProvider implements ActivityProvider {
   }
 
   private executeRun({ runId, from }: ExecuteRunInput): Promise<ExecuteRunResult | HeldRun> {
-    // A repetition follows the loss of the process that took the run for this activity, which is not `from`.
-    const isFirst = Context.current().info.attempt === 1;
-    return watch<ExecuteRunResult | HeldRun>(async () => {
+    // A repetition follows the loss of the process that had taken the run for this activity, if one had.
+    const earlier = Context.current().info.heartbeatDetails as Beat | undefined;
+    const lostBy = from && (earlier?.taskQueue ?? from);
+    return this.watch<ExecuteRunResult | HeldRun>(async () => {
       const known = this.executor.findExecution(runId);
       if (known) return known;
-      const taken = await this.executor.takeOverRun(runId, isFirst ? from : undefined);
+      const taken = await this.executor.takeOverRun(runId, lostBy);
       switch (taken.state) {
         case 'held':
           return taken.execution;
@@ -92,43 +101,47 @@ export class RunActivityProvider implements ActivityProvider {
   private endRun(input: EndRunInput): Promise<ExecuteRunResult> {
     return this.executor.endRun(input);
   }
+
+  /**
+   * Waits for the end of an attempt, while Temporal gets heartbeats and the attempt gets Temporal's requests.
+   * @param take resolves to the attempt, or to the answer where there is none to wait for
+   */
+  private async watch<Answer>(take: () => Promise<RunExecution | Answer>): Promise<ExecuteRunResult | Answer> {
+    const context = Context.current();
+    const { cancellationSignal: signal } = context;
+    let execution: RunExecution | undefined;
+    const onAbort = (): void => {
+      if (context.cancellationDetails?.cancelRequested) execution?.cancel();
+      else execution?.stop();
+    };
+    const { taskQueue } = this.executor;
+    const beat = (): Beat => (execution ? { node: execution.node, taskQueue } : {});
+    const work = async (): Promise<ExecuteRunResult | Answer> => {
+      const taken = await take();
+      if (!(taken instanceof RunExecution)) return taken;
+      execution = taken;
+      if (signal.aborted) onAbort();
+      // Not later: another attempt at this activity has to know that the run was taken.
+      context.heartbeat(beat());
+      return execution.watch();
+    };
+    signal.addEventListener('abort', onAbort);
+    try {
+      // Independent of the graph, which runs in another thread: only a dead or frozen process stops beating.
+      const beatMs = (context.info.heartbeatTimeoutMs ?? 10_000) / BEATS_PER_TIMEOUT;
+      // Temporal UI shows the node at the pending activity, with the next beat.
+      return await whileBeating(beatMs, work, beat);
+    } catch (error) {
+      throw error instanceof ExecutionBroken ? brokenFailure(error) : error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
 }
 
 /** A run that its worker began earlier, and handed to its workflow since it takes longer, is watched at once. */
 function remainingWait(startedAt: Date, waitMs: number): number {
   return Math.min(waitMs, Math.max(0, startedAt.getTime() + waitMs - Date.now()));
-}
-
-/**
- * Waits for the end of an attempt, while Temporal gets heartbeats and the attempt gets Temporal's requests.
- * @param take resolves to the attempt, or to the answer where there is none to wait for
- */
-async function watch<Answer>(take: () => Promise<RunExecution | Answer>): Promise<ExecuteRunResult | Answer> {
-  const context = Context.current();
-  const { cancellationSignal: signal } = context;
-  let execution: RunExecution | undefined;
-  const onAbort = (): void => {
-    if (context.cancellationDetails?.cancelRequested) execution?.cancel();
-    else execution?.stop();
-  };
-  const work = async (): Promise<ExecuteRunResult | Answer> => {
-    const taken = await take();
-    if (!(taken instanceof RunExecution)) return taken;
-    execution = taken;
-    if (signal.aborted) onAbort();
-    return execution.watch();
-  };
-  signal.addEventListener('abort', onAbort);
-  try {
-    // Independent of the graph, which runs in another thread: only a dead or frozen process stops beating.
-    const beatMs = (context.info.heartbeatTimeoutMs ?? 10_000) / BEATS_PER_TIMEOUT;
-    // Temporal UI shows the node at the pending activity, with the next beat.
-    return await whileBeating(beatMs, work, () => ({ node: execution?.node }));
-  } catch (error) {
-    throw error instanceof ExecutionBroken ? brokenFailure(error) : error;
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }
 
 /** Retried in any case: the report of a fenced attempt is ignored, since Temporal waits for another one by then. */

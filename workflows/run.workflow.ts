@@ -130,7 +130,8 @@ function takeOver(
     // The first retry follows at once, since the heartbeat timeout has passed already after a worker's death.
     retry: { initialInterval: '100 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
   });
-  return executeRun({ runId, from });
+  // A workflow of a worker of an earlier release doesn't know the answer that another process has the run.
+  return from !== undefined && patched('knows-who-lost-it') ? executeRun({ runId, from }) : executeRun({ runId });
 }
 
 const remainingMs = (deadline: number): number => Math.max(1, deadline - Date.now());

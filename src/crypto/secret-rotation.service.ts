@@ -12,6 +12,8 @@ import {
   type SealingContext,
 } from './sealed-fields';
 
+/** A character of a sealed value. Not `\w`, which in Postgres includes the letters of other alphabets. */
+const SEALED = '[A-Za-z0-9_.-]';
 const BATCH = 200;
 const NIL = '00000000-0000-0000-0000-000000000000';
 
@@ -47,7 +49,7 @@ export class SecretRotationService {
   private async rotateDocument({ table, column, keyColumns }: SealedDocument): Promise<RotatedColumn> {
     const counts = { table, column, rotated: 0, unreadable: 0 };
     // Only what `resealAll` replaces: another text with this mark would be found again for ever.
-    const earlier = `"${SEALED_VALUE}(?!${this.secrets.currentPrefix.replaceAll('.', '\\.')})[\\w.-]+"`;
+    const earlier = `"${SEALED_VALUE}(?!${this.secrets.currentPrefix.replaceAll('.', '\\.')})${SEALED}+"`;
     for (;;) {
       const rows = await this.database.query<{ tenantId: string; key: string[]; document: string }[]>(
         `SELECT tenant_id AS "tenantId", ARRAY[${keyColumns.map((each) => `${each}::text`).join(', ')}] AS key,
@@ -75,7 +77,7 @@ export class SecretRotationService {
   /** A document with all of its values sealed with the current key; undefined when one of them can't be opened. */
   private resealAll(document: string, context: SealingContext): string | undefined {
     let isReadable = true;
-    const resealed = document.replace(new RegExp(`"${SEALED_VALUE}([\\w.-]+)"`, 'g'), (whole, sealed: string) => {
+    const resealed = document.replace(new RegExp(`"${SEALED_VALUE}(${SEALED}+)"`, 'g'), (whole, sealed: string) => {
       const again = this.reseal(sealed, context);
       if (again === undefined) isReadable = false;
       return again === undefined ? whole : `"${SEALED_VALUE}${again}"`;

@@ -96,7 +96,9 @@ export class RunEnder {
 
   private async endingOf(run: RunEntity, { status, inDoubt, error, state }: GraphOutcome): Promise<RunEnding> {
     if (status === 'aborted') {
-      return this.cancelledEnding(run, run.attempt, inDoubt ? await this.storedState(run) : state);
+      // Aborted before it began: a first attempt leaves the thread as it is, but an earlier one may have changed it.
+      const isUnread = inDoubt ?? (state === undefined && run.attempt > 1);
+      return this.cancelledEnding(run, run.attempt, isUnread ? await this.storedState(run) : state);
     }
     return error ? failedEnding('error', error, state) : completedEnding('success', state);
   }

@@ -52,8 +52,19 @@ describeLanguages('runs in $language that kill the process that executes them', 
     });
   });
 
+  it('are cancelled while a process of their own starts, and leave what their finished nodes did', async () => {
+    const { thread, run } = await start(poisonous, 'poison', {});
+    await waitFor('the next attempt', async () => {
+      const { rows } = await gantry.sql.query<{ attempt: number }>('SELECT attempt FROM runs WHERE run_id = $1', [run]);
+      return rows[0].attempt >= 2;
+    });
+    await poisonous.runs.cancel(thread, run, true);
+    expect(await poisonous.runs.get(thread, run)).toMatchObject({ status: 'interrupted' });
+    expect(await poisonous.threads.get(thread)).toMatchObject({ values: { done: ['fine'] } });
+  });
+
   it("end none of the concurrent runs, which are another tenant's", async () => {
-    const good = await Promise.all(Array.from({ length: 4 }, () => start(healthy, 'sleep', { sleep_ms: 6_000 })));
+    const good = await Promise.all(Array.from({ length: 4 }, () => start(healthy, 'sleep', { sleep_ms: 12_000 })));
     const naps = async (): Promise<number> =>
       (await Promise.all(good.map(({ run }) => gantry.ledger.of(run)))).flat().filter(({ node }) => node === 'nap')
         .length;

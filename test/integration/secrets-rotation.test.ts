@@ -74,7 +74,11 @@ describe('the rotation of keys', () => {
     for (let id = 2; id <= 300; id += 1) await insert(id, new SecretValues(box(old)).seal(TENANT, given));
     await insert(301, { none: true });
     // Texts of callers that look like sealed values, and aren't.
-    await insert(302, { question: 'what is gantry-sealed: for?', answer: 'see "gantry-sealed:x"' });
+    await insert(302, {
+      question: 'what is gantry-sealed: for?',
+      answer: 'see "gantry-sealed:x"',
+      name: 'gantry-sealed:ü',
+    });
     const rotation = new SecretRotationService(box(next, old), source);
     const document = { table: 'documents', column: 'value', keyColumns: ['id'] };
     expect(await rotation.rotate([], [document])).toEqual([

@@ -23,6 +23,8 @@ import { toWireJson } from './wire-json';
 export class GraphCallHandler {
   /** Schemas by graph: the types of a module don't change while it is loaded. */
   private readonly typeSchemas = new Map<string, Promise<SchemasByPath>>();
+  /** Graphs whose types the compiler was too slow to read. */
+  private readonly slow: GraphSource[] = [];
 
   constructor(
     private readonly graphs: GraphLoader,
@@ -184,7 +186,10 @@ export class GraphCallHandler {
     }
     for (const source of undeclared) await this.typesOf(source);
     // The compiler competes with other starts at first: what took it too long then is tried again.
-    for (const source of undeclared) await this.typesOf(source);
+    for (const source of this.slow.splice(0)) {
+      this.typeSchemas.delete(source.graphId);
+      await this.typesOf(source);
+    }
   }
 
   private typesOf(source: GraphSource): Promise<SchemasByPath> {
@@ -197,7 +202,7 @@ export class GraphCallHandler {
           graph_id: graphId,
           reason,
         });
-        if (error instanceof CompilerTooSlow) this.typeSchemas.delete(graphId);
+        if (error instanceof CompilerTooSlow) this.slow.push(source);
         return new Map();
       });
       this.typeSchemas.set(graphId, schemas);

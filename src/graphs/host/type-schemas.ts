@@ -4,7 +4,7 @@ import type { GraphSource } from '../../config/langgraph-json';
 import type { GraphSchemas } from './graph-schemas';
 import type { CompilerAnswer, TypeSchemasCache } from './type-schemas-cache';
 
-/** A large project takes the compiler this long on a busy machine; then its schemas are unknown until they are asked for again. */
+/** A large project takes the compiler this long on a busy machine; then its schemas are unknown. */
 const TIMEOUT_MS = 120_000;
 
 export class CompilerTooSlow extends Error {
