@@ -4,7 +4,7 @@ import { main, NAMES, serveFilledConsole, settled, TEMPORAL_UI } from '../suppor
 import { expectSoon, waitFor } from '../support/wait-for';
 
 /** How long a page that was loaded again may take to show its choices. */
-const CHOICES_MS = 15_000;
+const CHOICES_MS = 60_000;
 
 /** A control of the page. */
 interface Control {

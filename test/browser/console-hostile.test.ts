@@ -167,7 +167,7 @@ describeInBrowser('the console with data that nobody would choose', () => {
     const client = served.gantry.client();
     const { thread_id } = await client.threads.create({ graphId: 'prose' });
     await client.threads.updateState(thread_id, {
-      values: { messages: [], words: WORDS, letter_ms: 15 },
+      values: { messages: [], words: WORDS, letter_ms: 25 },
       asNode: 'tell',
     });
     const page = await served.browser.open(

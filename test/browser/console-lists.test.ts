@@ -43,7 +43,7 @@ describeInBrowser('long lists of the console', () => {
       id: `message-${index}`,
       content: `Message ${index}. ${'It has **several** lines.\n\n'.repeat(index % 7)}`,
     }));
-    await client.threads.updateState(thread_id, { values: { messages, words: 400, letter_ms: 5 }, asNode: 'tell' });
+    await client.threads.updateState(thread_id, { values: { messages, words: 400, letter_ms: 10 }, asNode: 'tell' });
     return thread_id;
   }
 

@@ -306,7 +306,7 @@ describeInBrowser('the pages of the console for operators', () => {
   it('shows where another worker resumed a run', async () => {
     const client = served.gantry.client();
     const { thread_id } = await client.threads.create();
-    const { run_id } = await client.runs.create(thread_id, 'pipeline', { input: { step_ms: 500 } });
+    const { run_id } = await client.runs.create(thread_id, 'pipeline', { input: { step_ms: 2_000 } });
     await waitFor('its third checkpoint', async () => (await client.threads.getHistory(thread_id)).length >= 3);
     await served.gantry.killWorker();
     await served.gantry.startWorker();

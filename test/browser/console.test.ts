@@ -189,7 +189,7 @@ describeInBrowser('the console', () => {
     await events.getByRole('listitem').filter({ hasText: 'error' }).first().waitFor();
 
     const live = await client.runs.create(thread_id, 'pipeline', {
-      input: { step_ms: 2000 },
+      input: { step_ms: 8_000 },
       streamMode: ['values', 'tasks'],
     });
     await page.goto(`${served.gantry.url}/console/runs/${live.run_id}?tab=events&modes=values,tasks`);

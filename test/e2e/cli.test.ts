@@ -44,7 +44,7 @@ describe('npm run gantry, with DATABASE_URL', () => {
     expect(JSON.stringify(listed)).not.toContain(created.key);
 
     await json<ApiKey>(['keys', 'revoke', created.key_id], env);
-    await waitFor('the refusal', async () => (await search(created.key)) === 401, 3_000);
+    await waitFor('the refusal', async () => (await search(created.key)) === 401, 4_500);
   });
 
   it('prints tables for people too', async () => {

@@ -60,7 +60,7 @@ describe('a deploy over running and waiting runs', () => {
   async function holdAt(node: string): Promise<{ threadId: string; runId: string; goOn: () => void }> {
     const gate = join(folder, randomUUID());
     const run = await begin('changing', { held_at: node, gate });
-    await waitFor(node, async () => (await gantry.ledger.of(run.runId)).at(-1)?.node === node, 30_000);
+    await waitFor(node, async () => (await gantry.ledger.of(run.runId)).at(-1)?.node === node);
     return { ...run, goOn: () => writeFileSync(gate, '') };
   }
 
@@ -160,7 +160,7 @@ describe('a deploy over running and waiting runs', () => {
     const old = await gantry.startWorker(ofRevision('a', versioned));
     const first = await holdAt('a:one');
     const fresh = await gantry.startWorker(ofRevision('b', versioned));
-    await waitFor('the way to promote', () => fresh.output.includes('--build-id 0.1.0-b'), 30_000);
+    await waitFor('the way to promote', () => fresh.output.includes('--build-id 0.1.0-b'));
     const { connection, options } = gantry.temporal;
     await waitFor('the new version to be current', () =>
       connection.workflowService

@@ -22,7 +22,7 @@ describe('an api that is asked to stop', () => {
       sweepSeconds: 1,
       graphs: EXAMPLE_GRAPHS,
       graphProcesses: 1,
-      env: { GANTRY_DRAIN_DELAY_SECONDS: '2', GANTRY_DRAIN_TIMEOUT_SECONDS: '30' },
+      env: { GANTRY_DRAIN_DELAY_SECONDS: '6', GANTRY_DRAIN_TIMEOUT_SECONDS: '30' },
     });
     second = await gantry.startReplica();
     balancer = await new LoadBalancer([portOf(gantry.url), portOf(second)]).start();

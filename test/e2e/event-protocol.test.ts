@@ -523,7 +523,7 @@ describeLanguages('the event protocol with graphs in $language', ({ language, gr
 
     /** A submission resolves at the end of the run; its last tokens may still be in flight on another connection. */
     async function expectTexts(controller: StreamController<Chat>, texts: string[]): Promise<void> {
-      await waitFor('the texts', () => textsOf(controller).join() === texts.join(), 5_000).catch(() => undefined);
+      await waitFor('the texts', () => textsOf(controller).join() === texts.join(), 60_000).catch(() => undefined);
       expect(textsOf(controller)).toEqual(texts);
     }
 

@@ -228,7 +228,7 @@ describeLanguages('MCP of graphs in $language', ({ graphs }) => {
       (await gantry.sql.query<RunRow>('SELECT * FROM runs WHERE run_id = $1', [runId])).rows[0].status;
 
     it('continues the run in 2025-11-25, where a lost connection is no cancellation', async () => {
-      const lose = await start({}, { name: 'sleep', arguments: { sleep_ms: 4_000 } });
+      const lose = await start({}, { name: 'sleep', arguments: { sleep_ms: 10_000 } });
       const { run_id } = await running();
       lose();
       await waitFor('its end', async () => (await statusOf(run_id)) === 'success');
@@ -256,7 +256,7 @@ describeLanguages('MCP of graphs in $language', ({ graphs }) => {
     const tasks = (): ModernCaller => new ModernCaller(gantry.url);
 
     it('creates a task for a run, whose id it shares, with its progress and its result', async () => {
-      const created = await tasks().call('ten', { step_ms: 150 });
+      const created = await tasks().call('ten', { step_ms: 600 });
       expect(created).toMatchObject({ resultType: 'task', status: 'working', pollIntervalMs: expect.any(Number) });
       expect(created).not.toHaveProperty('content');
       const { run_id } = await lastRun();

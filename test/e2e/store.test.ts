@@ -59,8 +59,8 @@ describe('the store', () => {
     it('expires items after their time to live, and renews it when they are read', async () => {
       const there = async (key: string, refreshTtl: boolean): Promise<boolean> =>
         (await client.store.getItem(['js', 'ttl'], key, { refreshTtl })) !== null;
-      await client.store.putItem(['js', 'ttl'], 'read', { n: 1 }, { ttl: 0.05, index: false });
-      await client.store.putItem(['js', 'ttl'], 'left', { n: 2 }, { ttl: 0.05, index: false });
+      await client.store.putItem(['js', 'ttl'], 'read', { n: 1 }, { ttl: 0.15, index: false });
+      await client.store.putItem(['js', 'ttl'], 'left', { n: 2 }, { ttl: 0.15, index: false });
       await waitFor('the unread item to expire', async () => {
         await there('read', true);
         return !(await there('left', false));

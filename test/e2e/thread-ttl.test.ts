@@ -6,6 +6,8 @@ import { waitFor } from '../support/wait-for';
 const SCHEDULE = 'thread-expiry';
 /** A time to live of three seconds, in minutes. */
 const SOON = 0.05;
+/** Nine seconds: each step of a test that uses a thread comes within it. */
+const IN_USE = 0.15;
 const UNKNOWN_ID = '7e4d2c3b-0000-4000-8000-000000000000';
 
 interface Ttl {
@@ -69,14 +71,14 @@ describe('the time to live of threads', () => {
   });
 
   it('ends with the deletion of everything that belongs to the thread, and counts from its last use', async () => {
-    const { thread_id } = await client.threads.create({ ttl: SOON });
+    const { thread_id } = await client.threads.create({ ttl: IN_USE });
     await client.runs.wait(thread_id, 'three', { input: {} });
     expect((await kept(thread_id)).checkpoints).toBeGreaterThan(0);
     // A thread in use: its run sleeps for longer than the thread's time to live.
-    const run = await client.runs.create(thread_id, 'sleep', { input: { sleep_ms: 5_000 } });
+    const run = await client.runs.create(thread_id, 'sleep', { input: { sleep_ms: 11_000 } });
     await client.runs.join(thread_id, run.run_id);
     expect(await client.runs.get(thread_id, run.run_id)).toMatchObject({ status: 'success' });
-    await waitFor('the end of the thread', () => isGone(thread_id), 30_000);
+    await waitFor('the end of the thread', () => isGone(thread_id));
     expect(await kept(thread_id)).toEqual({ checkpoints: 0, blobs: 0, writes: 0 });
     const left = await gantry.sql.query(
       `SELECT 1 FROM runs WHERE thread_id = $1 UNION ALL SELECT 1 FROM run_events WHERE run_id = $2`,
@@ -86,12 +88,12 @@ describe('the time to live of threads', () => {
   });
 
   it('may keep the latest state, from which the thread continues', async () => {
-    const thread = await client.threads.create({ ttl: { ttl: SOON, strategy: 'keep_latest' } as never });
-    const { thread_id } = thread;
+    const { thread_id } = await client.threads.create();
     // Waits for a person in a nested graph.
     await client.runs.wait(thread_id, 'deep', { input: {} });
     const waiting = await client.threads.getState(thread_id, undefined, { subgraphs: true });
     const before = await kept(thread_id);
+    await client.threads.update(thread_id, { ttl: { ttl: SOON, strategy: 'keep_latest' } as never });
     await waitFor('the history to be gone', async () => {
       const now = await kept(thread_id);
       return now.checkpoints < before.checkpoints && (await wasPruned(thread_id));

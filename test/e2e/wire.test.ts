@@ -5,7 +5,7 @@ import { type SseEvent, SseReader } from '../support/sse';
 const json = { 'content-type': 'application/json' };
 const greeting = { messages: [{ role: 'human', content: 'hello' }] };
 /** Longer than the interval of heartbeats, which is 5 s. */
-const SILENT_STEP_MS = 6_500;
+const SILENT_STEP_MS = 11_000;
 
 /** The wire format that the clients hide: paths, headers, framing, browsers. */
 describe('the wire', () => {

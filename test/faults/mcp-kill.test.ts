@@ -27,7 +27,7 @@ describe('SIGKILL during an MCP call', () => {
     const client = await connectMcp(gantry.url, { era });
     const emitted: Progress[] = [];
     const result = client.callTool(
-      { name: 'ten', arguments: { step_ms: 300 } },
+      { name: 'ten', arguments: { step_ms: 1_000 } },
       { onprogress: (progress) => emitted.push(progress), timeout: 90_000 },
     );
     await waitFor('four nodes', () => emitted.length >= 4);

@@ -219,9 +219,17 @@ describe('a run that has just begun', () => {
   });
 
   it('has no workflow when it is over soon, and leaves none', async () => {
-    const { thread_id: thread } = await client.threads.create();
-    const { run_id: run } = await client.runs.create(thread, 'three', { input: { step_ms: 0 } });
-    await client.runs.join(thread, run);
+    const run = await waitFor('a run that is over soon', async () => {
+      const { thread_id: thread } = await client.threads.create();
+      const { run_id: id } = await client.runs.create(thread, 'three', { input: { step_ms: 0 } });
+      await client.runs.join(thread, id);
+      // On a busy machine, the first one may wait for a process.
+      const { rows } = await gantry.sql.query<{ soon: boolean }>(
+        `SELECT ended_at - created_at < interval '1 second' AS soon FROM runs WHERE run_id = $1`,
+        [id],
+      );
+      return rows[0].soon && id;
+    });
     // A workflow that is to come would come before that of a later run.
     await gantry.workflowOf((await startRun()).run);
     await expect(gantry.temporal.workflow.getHandle(runWorkflowId(run)).describe()).rejects.toThrow(
@@ -240,7 +248,7 @@ describe('a run that has just begun', () => {
   });
 
   it('ends when it is cancelled before it has a workflow', async () => {
-    const { thread, run } = await startRun();
+    const { thread, run } = await startRun(WATCHED_STEP_MS);
     await client.runs.cancel(thread, run, true);
     expect(await client.runs.get(thread, run)).toMatchObject({ status: 'interrupted' });
     expect((await gantry.ledger.of(run)).length).toBeLessThan(NODES.length);
@@ -257,7 +265,7 @@ describe('a run that has just begun', () => {
 
   it('is handed over although Temporal gave its task to a poll that its worker had ended', async () => {
     await Promise.all(gantry.workers.slice(1).map((worker) => gantry.killWorker('SIGTERM', worker)));
-    const { thread, run } = await startRun();
+    const { thread, run } = await startRun(WATCHED_STEP_MS);
     const { workflowService, options } = gantry.temporal;
     // Like the poll of a worker that has stopped: what it gets is not worked on.
     const poll = { namespace: options.namespace, taskQueue: { name: RUNS_QUEUE }, identity: 'a poll that has ended' };
@@ -304,7 +312,7 @@ describe('a run that has just begun', () => {
     const [limited] = gantry.workers;
     const roomy = await gantry.startWorker();
     // The limited worker may begin some of them, but not all.
-    const runs = await Promise.all(Array.from({ length: 9 }, () => startRun()));
+    const runs = await Promise.all(Array.from({ length: 9 }, () => startRun(WATCHED_STEP_MS)));
     const lost = runs.filter(({ first }) => first.pid === roomy.pid);
     expect(lost.length).toBeGreaterThan(3);
     await gantry.killWorker('SIGKILL', roomy);

@@ -117,7 +117,7 @@ describeLanguages('with graphs in $language, a worker frozen by SIGSTOP beyond i
     const frozen = await gantry.startWorker(env);
     await gantry.killWorker('SIGKILL', first);
     const { thread_id: thread } = await client.threads.create();
-    const { run_id: run } = await client.runs.create(thread, 'three', { input: { step_ms: 600 } });
+    const { run_id: run } = await client.runs.create(thread, 'three', { input: { step_ms: 2_000 } });
     await waitFor('the first node', async () => (await gantry.ledger.of(run)).length > 0);
     const begunByFrozen = (await freezeInNode(frozen, run)).length;
     await gantry.startWorker(env);

@@ -16,7 +16,7 @@ describe('a worker lost in a node that puts an item', () => {
       sweepSeconds: 1,
       graphs: STORE_GRAPHS,
       graphProcesses: 1,
-      env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' },
+      env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '6' },
     });
     client = gantry.client();
   });
@@ -61,7 +61,7 @@ describe('a worker lost in a node that puts an item', () => {
   });
 
   it('by SIGSTOP before the put: its put after it wakes is refused', async () => {
-    const { thread, run } = await start({ key: 'frozen', wait_ms: 2_500, pauses_first: true });
+    const { thread, run } = await start({ key: 'frozen', wait_ms: 8_000, pauses_first: true });
     const frozen = gantry.worker;
     frozen.signal('SIGSTOP');
     const other = await gantry.startWorker();

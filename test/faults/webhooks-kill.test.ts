@@ -38,7 +38,7 @@ describe('a worker killed in the middle of its attempts', () => {
     await once(worker, 'exit');
     mute = false;
     worker = spawnWorker(stack);
-    const ended = await Promise.all(ids.map((id) => stack.ended(id, 50_000)));
+    const ended = await Promise.all(ids.map((id) => stack.ended(id, 120_000)));
     expect(ended.map(({ status }) => status)).toEqual(Array(DELIVERIES).fill('delivered'));
     for (const [index, delivery] of ended.entries()) {
       const got = receiver.received.filter(({ path }) => path === `/${index}`);

@@ -337,7 +337,7 @@ describe('A2A specification', () => {
 
   describe('3.1.6 Subscribe to Task', () => {
     it('begins with the task as it is, and closes with its end', async () => {
-      const task = await start(prose, slow(60));
+      const task = await start(prose, slow(150));
       const items = await (await prose.stream('SubscribeToTask', { id: task.id })).rest();
       expect(items[0].task?.id).toBe(task.id);
       expect(items.at(-1)?.statusUpdate?.status.state).toBe('TASK_STATE_COMPLETED');
@@ -670,7 +670,7 @@ describe('A2A specification', () => {
 
   describe('3.5.2 Streaming event delivery', () => {
     it('emits the same events in the same order to every stream, and closing one harms no other', async () => {
-      const task = await start(prose, slow(60));
+      const task = await start(prose, slow(150));
       const streams = await Promise.all([1, 2, 3].map(() => prose.stream('SubscribeToTask', { id: task.id })));
       const isPiece = ({ artifactUpdate }: StreamItem): boolean => artifactUpdate !== undefined;
       await streams[0].until(isPiece);

@@ -14,7 +14,7 @@ const NOT_ACCEPTED = /Credentials are not valid|Access denied: the credentials m
 const SETTINGS = {
   GANTRY_EXPORT_PART_ROWS: String(PART_ROWS),
   GANTRY_EXPORT_ALLOW_CIDRS: '127.0.0.0/8',
-  GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2',
+  GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '6',
 };
 
 let stores: CloudStores;

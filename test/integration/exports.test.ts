@@ -779,7 +779,7 @@ describe('failures', () => {
   it('of time end an export as TimedOut, with the written files listed', async () => {
     const namespace = await registerNamespace();
     const short = await startTestApi(
-      { TEMPORAL_NAMESPACE: namespace, GANTRY_EXPORT_PART_ROWS: '5', GANTRY_EXPORT_TIMEOUT_SECONDS: '8' },
+      { TEMPORAL_NAMESPACE: namespace, GANTRY_EXPORT_PART_ROWS: '5', GANTRY_EXPORT_TIMEOUT_SECONDS: '20' },
       api.database,
     );
     const shortWorker = await startExportWorker(short.config);

@@ -7,12 +7,12 @@ import { describeLanguages } from '../support/languages';
 import { SseReader } from '../support/sse';
 import { waitFor } from '../support/wait-for';
 
-const HEARTBEAT_SECONDS = 2;
+const HEARTBEAT_SECONDS = 6;
 /**
- * The least that a node blocks, which stands for the half minute that it may well take: three times the heartbeat timeout, as
- * 30 s would be of the default. What must not happen would happen at the first lapse, so more of it shows nothing more.
+ * The least that a node blocks, which stands for the half minute that it may well take. What must not happen would happen at the first
+ * lapse of the heartbeat, so more of it shows nothing more.
  */
-const BLOCK_MS = 3 * HEARTBEAT_SECONDS * 1000;
+const BLOCK_MS = 2 * HEARTBEAT_SECONDS * 1000;
 const THREADS = 2;
 
 /** Graph code runs in threads of its own, so it can block no event loop but its own. */

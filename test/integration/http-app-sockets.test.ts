@@ -173,7 +173,7 @@ describe('the WebSockets of an http.app in Python', () => {
     expect((await client.closed).code).toBe(1011);
     const meanwhile = await refusalOf(`${url}/socket`, KEY);
     expect([meanwhile.status, meanwhile.headers['retry-after']]).toEqual([503, '1']);
-    const again = await waitFor('the app again', () => Client.open(`${url}/socket`).catch(() => undefined), 30_000);
+    const again = await waitFor('the app again', () => Client.open(`${url}/socket`).catch(() => undefined));
     again.socket.close();
     await again.closed;
   });

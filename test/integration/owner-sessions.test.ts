@@ -100,7 +100,7 @@ describe('the sessions of owners of runs', () => {
 
   it('are not declared lost when they are disconnected and reconnect', async () => {
     await start('cut', { absenceMs: MINUTES_MS });
-    await start('observer', { absenceMs: 3_000 });
+    await start('observer', { absenceMs: 8_000 });
     const before = await sessionOf('cut');
     await sql.query('SELECT pg_terminate_backend($1)', [before]);
     await waitFor('its new session', async () => ![undefined, before].includes(await sessionOf('cut')));
@@ -232,7 +232,7 @@ describe('the sessions of owners of runs', () => {
   it('are ended when their owner is silent, whose runs are then lost, but not while it hands runs over', async () => {
     const handingOver = Promise.withResolvers<void>();
     await start('busy', {
-      silenceMs: 2_000,
+      silenceMs: 6_000,
       onLost: async () => {
         await onLostBy('busy')('gone');
         await handingOver.promise;
@@ -253,7 +253,7 @@ describe('the sessions of owners of runs', () => {
          WHERE o.task_queue = 'frozen' AND l.locktype = 'advisory' AND l.pid = $1 AND l.objsubid = 2 LIMIT 1`,
         [busy],
       );
-      await start('observer', { silenceMs: 2_000 });
+      await start('observer', { silenceMs: 6_000 });
       await ended;
       await waitFor('the frozen one to be forgotten', async () => !(await isKnown('frozen')));
       expect(lost).toEqual(['busy gone', 'observer frozen']);

@@ -138,7 +138,7 @@ describe('a connection with an API key that is revoked', () => {
   it('is closed without a notification too: when the key expires, and when the notification was lost', async () => {
     const thread = await newThread(second, as(other.key));
     const stream: LongRequest = { path: `/threads/${thread}/stream`, method: 'GET' };
-    const expiring = await createKey(first, new Date(Date.now() + 5_000));
+    const expiring = await createKey(first, new Date(Date.now() + 15_000));
     const ends = [expiring, revoked].map(({ key }) => endOf(sendLong(second, as(key), stream, leaving.signal)));
     void endOf(sendLong(second, as(other.key), stream, leaving.signal));
     await waitFor('all', () => openOn(second) === 3);

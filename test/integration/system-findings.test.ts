@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { type TestApi, startTestApi } from '../support/api';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -19,8 +20,8 @@ interface Finding {
 const API_KEY = `gtry_${'k'.repeat(43)}`;
 const ADMIN_KEY = 'admin-key-of-the-findings-0123456789';
 const TOKEN = 'token-of-the-metrics-0123456789';
-/** Time of the longest check, and as much again for a busy machine. */
-const ANSWER_MS = 10_000;
+/** A check that hangs ends long before that. */
+const ANSWER_MS = 60_000;
 
 /** Settings of the deployment's own bucket: that of the test run. */
 function bucket(endpoint = testStore().endpoint): Record<string, string> {
@@ -41,14 +42,30 @@ async function startApi(env: Record<string, string> = {}, database?: TestDatabas
   return startTestApi({ ...own, ...env }, database);
 }
 
-async function findingsOf(api: {
-  url: string;
-}): Promise<{ ok: boolean; byName: Record<string, Finding>; text: string }> {
+interface Findings {
+  ok: boolean;
+  byName: Record<string, Finding>;
+  text: string;
+}
+
+async function findingsOf(api: { url: string }): Promise<Findings> {
   const response = await fetch(`${api.url}/system/findings`, { signal: AbortSignal.timeout(ANSWER_MS) });
   const text = await response.text();
   expect([response.status, text]).toEqual([200, expect.any(String)]);
   const { ok, findings } = JSON.parse(text) as { ok: boolean; findings: Finding[] };
   return { ok, byName: Object.fromEntries(findings.map((each) => [each.name, each])), text };
+}
+
+/** The findings, once all checks but these succeed: on a busy machine, others may be late at first. */
+async function findingsBut(wrong: string[], api: { url: string }): Promise<Findings> {
+  let found = await findingsOf(api);
+  const isWrong = ({ name, state }: Finding): boolean => state !== 'ok' && !wrong.includes(name);
+  // After the time, the assertion on what was found shows the difference.
+  for (let tries = 0; tries < 10 && Object.values(found.byName).some(isWrong); tries += 1) {
+    await sleep(2_000);
+    found = await findingsOf(api);
+  }
+  return found;
 }
 
 describe('GET /system/findings', () => {
@@ -68,7 +85,7 @@ describe('GET /system/findings', () => {
     const config = temporaryConfig({});
     opened.push(() => config.remove());
     const running = await api({ GANTRY_CONFIG: config.path });
-    const { ok, byName, text } = await findingsOf(running);
+    const { ok, byName, text } = await findingsBut(['workers'], running);
     const failed = Object.values(byName).filter(({ state }) => state !== 'ok');
     expect(failed).toEqual([
       { name: 'workers', state: 'failure', detail: 'none is polling', remedy: 'Start one: runs wait until then.' },
@@ -94,7 +111,7 @@ describe('GET /system/findings', () => {
     opened.push(() => proxy.stop());
     const closed = await api(bucket(`http://127.0.0.1:${await freePort()}`));
     const expected = expect.stringContaining('GANTRY_S3_ENDPOINT') as string;
-    const { byName } = await findingsOf(closed);
+    const { byName } = await findingsBut(['workers', 's3'], closed);
     expect(byName.s3).toMatchObject({ state: 'failure', remedy: expected });
     expect(byName.s3.detail).toContain('ECONNREFUSED');
     expect([byName.database.state, byName.temporal.state, byName.cors.state]).toEqual(['ok', 'ok', 'ok']);
@@ -105,7 +122,7 @@ describe('GET /system/findings', () => {
       detail: expect.stringContaining('AccessDenied') as string,
     });
     proxy.fault = () => 'hang';
-    const hanging = await findingsOf(await api(bucket(proxy.url)));
+    const hanging = await findingsBut(['workers', 's3'], await api(bucket(proxy.url)));
     expect(hanging.byName.s3.state).toBe('failure');
     expect(hanging.byName.database.state).toBe('ok');
     proxy.fault = ({ method }) => (method === 'GET' ? 'deny' : undefined);
@@ -156,9 +173,10 @@ describe('GET /system/findings', () => {
     });
     opened.push(() => running.stop());
     proxy.cut('gantry');
-    const { ok, byName } = await findingsOf(running);
+    const unreachable = ['database', 'database migrations', 'database clock', 'temporal', 'workers', 'run queue'];
+    const { ok, byName } = await findingsBut(unreachable, running);
     expect(ok).toBe(false);
-    for (const name of ['database', 'database migrations', 'database clock', 'temporal', 'workers', 'run queue']) {
+    for (const name of unreachable) {
       expect([name, byName[name].state, byName[name].remedy]).toEqual([name, 'failure', expect.any(String)]);
     }
     expect([byName.s3.state, byName.cors.state]).toEqual(['ok', 'ok']);

@@ -67,7 +67,7 @@ describe('the state of a thread, read from one api and changed through another',
     it('shows the steps of a run in flight', async () => {
       const thread = await run(graph);
       await read(thread);
-      const { run_id } = await writer.runs.create(thread, graph, { input: { step_ms: 300 } });
+      const { run_id } = await writer.runs.create(thread, graph, { input: { step_ms: 1_000 } });
       const lengths = new Set<number>();
       const countSteps = async () => {
         const { values } = await reader.threads.getState<{ done: string[] }>(thread);

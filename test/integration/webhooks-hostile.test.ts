@@ -169,7 +169,7 @@ describe('hostile addresses', () => {
   it('ends an attempt whose name servers do not answer', async () => {
     const result = await build().send(`http://silent.test:${port}/`);
     expect(['dns_error', 'timeout']).toContain(result.outcome);
-    expect(result.durationMs).toBeLessThan(9_000);
+    expect(result.durationMs).toBeLessThan(60_000);
     expect(attempted()).toEqual([]);
   });
 

@@ -51,10 +51,8 @@ describe('webhooks of runs', () => {
   }
 
   async function arrival(path: string): Promise<Received & { run: Body }> {
-    const found = await waitFor(
-      `a webhook at ${path}`,
-      () => receiver.received.find((each) => each.path.startsWith(path)),
-      40_000,
+    const found = await waitFor(`a webhook at ${path}`, () =>
+      receiver.received.find((each) => each.path.startsWith(path)),
     );
     return { ...found, run: JSON.parse(found.body) as Body };
   }

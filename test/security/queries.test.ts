@@ -84,8 +84,8 @@ describe('a query', () => {
       }
       expect(wrong).toEqual([]);
       await sql.query('ROLLBACK');
-      expect((await post(api, '/api/v1/runs/query', QUERY)).status).toBe(200);
-      expect((await post(api, '/threads/search', {})).status).toBe(200);
+      await waitFor('searches again', async () => (await post(api, '/api/v1/runs/query', QUERY)).status === 200);
+      await waitFor('searches again', async () => (await post(api, '/threads/search', {})).status === 200);
     });
   });
 

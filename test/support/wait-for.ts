@@ -16,7 +16,7 @@ export async function waitFor<T>(
 }
 
 /** Asserts what `read` resolves to, once it is as expected or after the time: a failure shows what there was instead. */
-export async function expectSoon<T>(read: () => Promise<T>, expected: T, timeoutMs = 20_000): Promise<void> {
+export async function expectSoon<T>(read: () => Promise<T>, expected: T, timeoutMs = 60_000): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   let value = await read();
   while (!isDeepStrictEqual(value, expected) && Date.now() < deadline) {
