@@ -39,14 +39,21 @@ async function recordPassedOn(gantry: Gantry): Promise<void> {
       gantry.workers.find((worker) => worker.pid === pid)!,
     );
     await waitFor('its next attempt', async () => (await gantry.ledger.of(run)).some(({ attempt }) => attempt === 2));
-    await workflowService.respondActivityTaskFailedById({
-      namespace: options.namespace,
-      workflowId: runWorkflowId(run),
-      activityId: watching.activityId,
-      failure: { message: 'The worker was lost', applicationFailureInfo: {} },
-    });
+    const isLate = await workflowService
+      .respondActivityTaskFailedById({
+        namespace: options.namespace,
+        workflowId: runWorkflowId(run),
+        activityId: watching.activityId,
+        failure: { message: 'The worker was lost', applicationFailureInfo: {} },
+      })
+      .then(
+        () => false,
+        () => true,
+      );
     await gantry.startWorker();
     await client.runs.join(thread, run);
+    // Its workflow had been replaced.
+    if (isLate) continue;
     const { events } = await handle.fetchHistory();
     const types = (events ?? []).flatMap(
       ({ activityTaskScheduledEventAttributes: attributes }) => attributes?.activityType?.name ?? [],
