@@ -98,9 +98,11 @@ export class McpEndpoint implements OnModuleDestroy {
 
   /** A web page must not reach a server on the same machine by its own host name (DNS rebinding). */
   private refuse(request: Request): Response | undefined {
-    const allowed = this.config.http.mcpAllowedHosts;
+    const { apiUrl, publicUrl, mcpAllowedHosts: allowed } = this.config.http;
     if (allowed.includes('*')) return undefined;
-    const hosts = [...localhostAllowedHostnames(), new URL(this.config.http.apiUrl).hostname, ...allowed];
+    // The console is a page of this server, and calls tools.
+    const own = [apiUrl, publicUrl].flatMap((url) => (url ? new URL(url).hostname : []));
+    const hosts = [...localhostAllowedHostnames(), ...own, ...allowed];
     const byHost = this.config.http.isLoopback ? hostHeaderValidationResponse(request, hosts) : undefined;
     return byHost ?? originValidationResponse(request, hosts);
   }

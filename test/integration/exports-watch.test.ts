@@ -204,8 +204,7 @@ describe('verification', () => {
   it('finds what is missing, changed or unreadable in the bucket', async () => {
     const { prefix, body } = await prepare();
     const { id } = await harness.createExport(body);
-    const verify = async (options: Json = {}): Promise<Json> =>
-      (await harness.call('POST', `/${id}/verify`, options)).body;
+    const verify = async (options?: Json): Promise<Json> => (await harness.call('POST', `/${id}/verify`, options)).body;
     expect((await harness.call('POST', `/${id}/verify`, {})).status).toBe(409);
     await harness.ended(id);
     expect(await verify()).toEqual({

@@ -238,13 +238,15 @@ describe('MCP on this machine', () => {
   });
 
   it.each([
-    ['studio.example.com,other.example', 200],
-    ['*', 200],
-    ['other.example', 403],
-  ])('accepts the hosts in GANTRY_MCP_ALLOWED_HOSTS=%s', async (allowed, status) => {
+    ['GANTRY_MCP_ALLOWED_HOSTS', 'studio.example.com,other.example', 200],
+    ['GANTRY_MCP_ALLOWED_HOSTS', '*', 200],
+    ['GANTRY_MCP_ALLOWED_HOSTS', 'other.example', 403],
+    // Pages of the console are there.
+    ['GANTRY_PUBLIC_URL', 'https://studio.example.com', 200],
+  ])('accepts the hosts in %s=%s', async (setting, allowed, status) => {
     const key = 'gantry-key-of-a-page';
     const auth = { GANTRY_AUTH: 'on', GANTRY_API_KEY: key };
-    const api = await startTestApi({ ...auth, GANTRY_CONFIG: TEST_GRAPHS, GANTRY_MCP_ALLOWED_HOSTS: allowed });
+    const api = await startTestApi({ ...auth, GANTRY_CONFIG: TEST_GRAPHS, [setting]: allowed });
     try {
       const headers = { host: 'studio.example.com', origin: 'https://studio.example.com', 'x-api-key': key };
       expect(await statusFor(api, headers)).toBe(status);

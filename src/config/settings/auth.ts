@@ -14,7 +14,7 @@ export const authVariables = {
   GANTRY_AUTH: flag
     .default(false)
     .describe(
-      'on: every request but `/ok`, `/info` and the docs needs `X-API-Key`; bulk exports need `X-Tenant-Id` as well',
+      'on: requests need `X-API-Key` ([exceptions](auth.md#api-keys-and-tenants)); bulk exports need `X-Tenant-Id` as well',
     ),
   GANTRY_API_KEY: accessKey.optional().describe('a key that the api registers at its start, 16 characters or more'),
   GANTRY_TENANT_ID: z

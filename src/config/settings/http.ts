@@ -54,7 +54,7 @@ export const httpVariables = {
   }),
   GANTRY_MCP_ALLOWED_HOSTS: list.meta({
     description:
-      "host names, beside this machine's and that of `GANTRY_API_URL`, whose pages may use [MCP](mcp.md); `*` for all",
+      "host names, beside this machine's and those of `GANTRY_API_URL` and `GANTRY_PUBLIC_URL`, whose pages may use [MCP](mcp.md); `*` for all",
     shownDefault: 'none',
   }),
   FF_V2_EVENT_STREAMING: flag

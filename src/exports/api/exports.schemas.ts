@@ -126,10 +126,12 @@ export const listExportsSchema = z.object({
 export const listExportRunsSchema = z.object(page);
 export const listSpawnedRunsSchema = z.object({ ...page, source_bulk_export_id: z.guid() });
 
-export const verifyExportSchema = z.strictObject({
-  /** Reads every byte back and compares the MD5s, not only the footers. */
-  checksums: z.boolean().default(false),
-});
+export const verifyExportSchema = z
+  .strictObject({
+    /** Reads every byte back and compares the MD5s, not only the footers. */
+    checksums: z.boolean().default(false),
+  })
+  .prefault({});
 
 export type CreateExport = z.output<typeof createExportSchema>;
 export type CancelExport = z.output<typeof cancelExportSchema>;
