@@ -111,7 +111,6 @@ describeLanguages('double texting and cancelling, of graphs in $language', ({ gr
     );
     expect(await rowsOf(thread)).toMatchObject([{ run_id: first, status: 'running' }]);
     await client.runs.cancel(thread, first, true);
-    await untilIdle(thread);
     const after = await client.runs.wait(thread, 'three', { input: {}, multitaskStrategy: 'reject' });
     expect(after).toHaveProperty('done');
   });
@@ -414,7 +413,8 @@ describeLanguages('double texting and cancelling, of graphs in $language', ({ gr
         }
       );
     });
-    expect(shown).toEqual({ summary: `sleep on thread ${thread}`, beat: { node: 'nap' } });
+    const taskQueue = expect.stringMatching(/^gantry-runs-held-/) as string;
+    expect(shown).toEqual({ summary: `sleep on thread ${thread}`, beat: { node: 'nap', taskQueue } });
     await client.runs.cancel(thread, run_id, true);
     const texts = [JSON.stringify((await handle.describe()).memo ?? {}), ...textsIn(await handle.fetchHistory())];
     expect(texts.join()).toContain(run_id);
