@@ -197,6 +197,40 @@ describeInBrowser('the playground of the console', () => {
     expect(await review.answer()).toEqual({ decisions: [{ type: 'edit', edited_action }] });
   });
 
+  it('sends each of several answers to the question that it is for', async () => {
+    const client = served.gantry.client();
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, 'consult', { input: {} });
+    const page = await open(`/playground?assistant=consult&thread=${thread_id}`);
+    const questions = page.getByRole('region', { name: 'Question' });
+    await questions.filter({ hasText: 'Bob' }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await questions.filter({ hasText: 'Ada' }).getByRole('button', { name: 'Reject' }).click();
+    await questions.filter({ hasText: 'Ada' }).waitFor({ state: 'detached' });
+    await questions.filter({ hasText: 'Bob' }).waitFor();
+    expect(await questions.count()).toBe(1);
+    await questions.getByRole('button', { name: 'Approve' }).click();
+    const values = await waitFor('both answers', async () => {
+      const thread = await client.threads.get(thread_id);
+      return thread.status === 'idle' ? thread.values : undefined;
+    });
+    expect(values).toEqual({ ada: 'reject', bob: 'approve' });
+  });
+
+  it('continues a run that a breakpoint has stopped', async () => {
+    const client = served.gantry.client();
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, 'pipeline', { input: { step_ms: 1 }, interruptBefore: ['step_3'] });
+    const page = await open(`/playground?assistant=pipeline&thread=${thread_id}`);
+    const stopped = page.getByRole('region', { name: 'Stopped run' });
+    await stopped.getByText('The run stopped before step_3.').waitFor();
+    expect(await page.getByRole('region', { name: 'Question' }).count()).toBe(0);
+    expect(await seriousFindings(page)).toEqual([]);
+    await stopped.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('"step_10"').waitFor();
+    await stopped.waitFor({ state: 'detached' });
+  });
+
   describe('a second run on a thread', () => {
     const client = () => served.gantry.client();
 

@@ -6,18 +6,17 @@ import { schemasQuery } from '../../api/graph-schemas';
 import { sdk } from '../../api/sdk';
 import { Button, IconButton } from '../../ui/button';
 import { ErrorBox } from '../../ui/feedback';
-import { InterruptForm } from '../../ui/interrupt-form';
 import { JsonView } from '../../ui/json-view';
 import { useFollowedEnd } from '../../ui/followed-end';
 import { type ChatMessage, textOf, toolCallIds, toolResults } from '../../ui/chat-messages';
 import { Message, MESSAGE_ESTIMATE } from '../../ui/messages';
-import type { Question } from '../../ui/questions';
 import { notifyError } from '../../ui/toast';
 import { VirtualList } from '../../ui/virtual-list';
 import { Composer } from './composer';
 import { EventCount, Events } from './events';
 import type { RunOptions } from './run-options';
 import { StreamLog, type StreamMode } from './stream-log';
+import { Waiting } from './waiting';
 
 type Values = Record<string, unknown>;
 const keyOf = ({ id }: ChatMessage, index: number): string => id ?? String(index);
@@ -98,7 +97,6 @@ export function Chat(props: Props) {
   const messages = thread.messages as unknown as ChatMessage[];
   const calls = toolCallIds(messages);
   const results = toolResults(messages);
-  const question = thread.interrupt as Question | undefined;
 
   const runOptions = {
     multitaskStrategy: options.strategy,
@@ -257,21 +255,13 @@ export function Chat(props: Props) {
                 {queued > 0 && <span>({queued === 1 ? 'one run is' : `${queued} runs are`} queued)</span>}
               </p>
             )}
-            {question && !thread.isLoading && (
-              <section aria-label="Question" className="mt-4 rounded-lg border border-wait/50 bg-wait-soft p-4">
-                <h2 className="mb-2 font-semibold text-wait">The run waits for an answer</h2>
-                <InterruptForm
-                  key={question.id}
-                  question={question}
-                  isBusy={thread.isLoading}
-                  answer={(value) =>
-                    void thread.submit(null, {
-                      ...runOptions,
-                      command: { resume: question.id ? { [question.id]: value } : value },
-                    } as never)
-                  }
-                />
-              </section>
+            {!thread.isLoading && (
+              <Waiting
+                threadId={threadId}
+                interrupts={thread.interrupts}
+                head={thread.history.at(-1)}
+                proceed={(command) => void thread.submit(null, { ...runOptions, command } as never)}
+              />
             )}
             {[thread.error, refusal].map(
               (error, index) =>
