@@ -59,26 +59,6 @@ describeInBrowser('the playground of the console', () => {
     await page.getByText(WEATHER).waitFor();
   });
 
-  it('stops a run, and answers the question of another one', async () => {
-    const page = await open('/playground?assistant=pipeline');
-    await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
-    await page.getByRole('spinbutton').first().fill('2000');
-    await page.getByRole('button', { name: 'Run', exact: true }).click();
-    await page.getByRole('button', { name: 'Stop' }).click();
-    await waitFor('the run to be stopped', async () => {
-      const [thread] = await served.gantry.client().threads.search({ metadata: { graph_id: 'pipeline' } });
-      const [run] = thread ? await served.gantry.client().runs.list(thread.thread_id) : [];
-      return run?.status === 'interrupted';
-    });
-
-    await page.getByLabel('Assistant').selectOption({ label: 'approval' });
-    await page.getByRole('spinbutton').first().fill('70');
-    await page.getByRole('button', { name: 'Run', exact: true }).click();
-    await page.getByRole('region', { name: 'Question' }).getByRole('button', { name: 'Approve' }).click();
-    await page.getByText('"paid $70"').waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-  });
-
   it('sends pictures and files', async () => {
     const page = await open('/playground?assistant=talk');
     const picture = Buffer.from('iVBORw0KGgo=', 'base64');
@@ -217,71 +197,25 @@ describeInBrowser('the playground of the console', () => {
     expect(values).toEqual({ ada: 'reject', bob: 'approve' });
   });
 
-  it('continues a run that a breakpoint has stopped', async () => {
-    const client = served.gantry.client();
-    const { thread_id } = await client.threads.create();
-    await client.runs.wait(thread_id, 'pipeline', { input: { step_ms: 1 }, interruptBefore: ['step_3'] });
-    const page = await open(`/playground?assistant=pipeline&thread=${thread_id}`);
-    const stopped = page.getByRole('region', { name: 'Stopped run' });
-    await stopped.getByText('The run stopped before step_3.').waitFor();
-    expect(await page.getByRole('region', { name: 'Question' }).count()).toBe(0);
-    expect(await seriousFindings(page)).toEqual([]);
-    await stopped.getByRole('button', { name: 'Continue' }).click();
-    await page.getByText('"step_10"').waitFor();
-    await stopped.waitFor({ state: 'detached' });
-  });
-
-  describe('a second run on a thread', () => {
-    const client = () => served.gantry.client();
-
-    /** Starts a run of ten steps of this length and then another one, by the strategy. Resolves to the thread. */
-    async function sendTwice(page: Page, strategy: string): Promise<string> {
-      await page.goto(`${served.gantry.url}/console/playground?assistant=pipeline&strategy=${strategy}`);
-      const input = page.getByRole('spinbutton').first();
-      await input.fill('60000');
-      await page.getByRole('button', { name: 'Run', exact: true }).click();
-      await page.getByRole('button', { name: 'Stop' }).waitFor();
-      const thread = await waitFor('the first run to be on', async () => {
-        const id = new URL(page.url()).searchParams.get('thread');
-        return id !== null && (await statuses(id)).join() === 'running' ? id : undefined;
-      });
-      await input.fill('1');
-      await page.getByRole('button', { name: 'Run', exact: true }).click();
-      return thread;
-    }
-    /** Newest first. */
-    const statuses = async (thread: string): Promise<string[]> =>
-      (await client().runs.list(thread)).map(({ status }) => status);
-
-    it.each([
-      ['interrupt', 'success,interrupted'],
-      ['rollback', 'success'],
-    ])('stops the one that is on: %s', async (strategy, outcome) => {
-      const page = await open('/playground');
-      const thread = await sendTwice(page, strategy);
-      await waitFor('the outcome', async () => (await statuses(thread)).join() === outcome);
-      await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
-    });
-
-    it('waits in the queue of the server: enqueue', async () => {
-      const page = await open('/playground');
-      const thread = await sendTwice(page, 'enqueue');
-      await page.getByText('one run is queued').waitFor();
-      const [, first] = await client().runs.list(thread);
-      expect((await statuses(thread)).join()).toBe('pending,running');
-      await client().runs.cancel(thread, first.run_id);
-      await page.getByText('one run is queued').waitFor({ state: 'detached' });
-      await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
-      expect((await statuses(thread)).join()).toBe('success,interrupted');
-    });
-
-    it('is refused with the words of the server: reject', async () => {
-      const page = await open('/playground');
-      const thread = await sendTwice(page, 'reject');
-      await page.getByRole('alert').getByText('409').waitFor();
-      expect(await statuses(thread)).toHaveLength(1);
-      await page.getByRole('button', { name: 'Stop' }).click();
-      await waitFor('the end of the first', async () => (await statuses(thread)).join() === 'interrupted');
-    });
+  it('gives back a message that the server has refused', async () => {
+    const page = await open('/playground?assistant=talk');
+    await page.route(
+      '**/runs/stream',
+      (route) => route.continue({ postData: { ...(route.request().postDataJSON() as object), assistant_id: 'none' } }),
+      { times: 1 },
+    );
+    await page
+      .getByLabel('Files', { exact: true })
+      .setInputFiles([{ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('notes') }]);
+    await page.getByRole('button', { name: 'Remove notes.txt' }).waitFor();
+    await ask(page, 'What is in it?');
+    await page.getByRole('alert').waitFor();
+    await page.getByRole('button', { name: 'Remove notes.txt' }).waitFor();
+    expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('What is in it?');
+    expect(await messagesIn(page).count()).toBe(0);
+    expect(served.browser.complaints.splice(0)).toEqual([expect.stringContaining('HTTP 4')]);
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('nine ten').waitFor();
+    expect(await messagesIn(page).count()).toBe(2);
   });
 });

@@ -1,20 +1,21 @@
 import { useStream } from '@langchain/langgraph-sdk/react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { schemasQuery } from '../../api/graph-schemas';
 import { sdk } from '../../api/sdk';
+import { useStore } from '../../app/external-store';
 import { Button, IconButton } from '../../ui/button';
 import { ErrorBox } from '../../ui/feedback';
 import { JsonView } from '../../ui/json-view';
 import { useFollowedEnd } from '../../ui/followed-end';
 import { type ChatMessage, textOf, toolCallIds, toolResults } from '../../ui/chat-messages';
 import { Message, MESSAGE_ESTIMATE } from '../../ui/messages';
-import { notifyError } from '../../ui/toast';
 import { VirtualList } from '../../ui/virtual-list';
 import { Composer } from './composer';
 import { EventCount, Events } from './events';
 import type { RunOptions } from './run-options';
+import { useStop } from './stop';
 import { StreamLog, type StreamMode } from './stream-log';
 import { Waiting } from './waiting';
 
@@ -32,7 +33,7 @@ interface Props {
   checkpointId: string | undefined;
   options: RunOptions;
   onThread: (threadId: string) => void;
-  onForked: () => void;
+  onCheckpoint: (checkpointId: string | undefined) => void;
   /** Branch of the conversation, as the SDK names it. */
   branch: string | undefined;
   onBranch: (branch: string | undefined) => void;
@@ -48,53 +49,31 @@ export function Chat(props: Props) {
   const [editing, setEditing] = useState<{ id: string; text: string }>();
   const [log] = useState(() => new StreamLog());
   const [refusal, setRefusal] = useState<unknown>();
+  /** Messages that the server has refused: the hook keeps them in its values. */
+  const [refused, setRefused] = useState<readonly unknown[]>([]);
   const [queued, setQueued] = useState(0);
-  const run = useRef<{ run_id: string; thread_id: string }>(undefined);
-  const isStopAsked = useRef(false);
-  const cancelRun = useRef<(threadId: string, runId: string) => Promise<void>>(() => Promise.resolve());
+  useEffect(log.open, [log]);
   const schemas = useQuery(schemasQuery(assistantId));
   const thread = useStream<Values>({
     client: log.client as never,
     assistantId,
     threadId: threadId ?? null,
-    onThreadId: props.onThread,
+    // A thread that is created after the page has been left must not change the address of the next page.
+    onThreadId: (created) => log.isOpen && props.onThread(created),
     messagesKey: 'messages',
     reconnectOnMount: true,
     throttle: 30,
     fetchStateHistory: { limit: 100 },
-    onCreated: (created) => {
-      run.current = created;
-      if (isStopAsked.current) void cancelRun.current(created.thread_id, created.run_id);
-      isStopAsked.current = false;
-    },
     onFinish: () => void queries.invalidateQueries(),
   });
-  const cancel = async (threadOfRun: string, runId: string): Promise<void> => {
-    try {
-      await sdk.runs.cancel(threadOfRun, runId);
-    } catch (error) {
-      notifyError(error);
-    }
-  };
-  cancelRun.current = cancel;
-  /** Cancels the run on the server; a run that is still being created is cancelled once it exists. */
-  const stop = async (): Promise<void> => {
-    if (run.current) return cancel(run.current.thread_id, run.current.run_id);
-    const open = threadId === undefined ? [] : await sdk.runs.list(threadId, { status: 'running' });
-    if (open.length === 0) isStopAsked.current = true;
-    for (const { run_id } of open) await cancel(threadId!, run_id);
-  };
+  const stop = useStop(useStore(log.run), thread.isLoading);
   const place = useFollowedEnd(thread.isLoading);
   const { setBranch } = thread;
   useEffect(() => setBranch(branch ?? ''), [branch, setBranch]);
-  useEffect(() => {
-    if (thread.isLoading) return;
-    run.current = undefined;
-    isStopAsked.current = false;
-  }, [thread.isLoading]);
   const inputSchema = schemas.data?.input_schema;
   const isChat = !inputSchema?.properties || 'messages' in inputSchema.properties;
-  const messages = thread.messages as unknown as ChatMessage[];
+  const accepted = (messages: readonly unknown[]) => messages.filter((each) => !refused.includes(each));
+  const messages = accepted(thread.messages) as ChatMessage[];
   const calls = toolCallIds(messages);
   const results = toolResults(messages);
 
@@ -113,59 +92,58 @@ export function Chat(props: Props) {
     checkpoint ? { checkpoint: { checkpoint_id: checkpoint, checkpoint_ns: '', checkpoint_map: {} } as never } : {};
 
   /** Creates a run beside the one that is on: the hook would send it only after the end of that one. */
-  const sendAlongside = async (threadOfRun: string, input: unknown): Promise<void> => {
+  const createAlongside = async (threadOfRun: string, input: Values): Promise<boolean> => {
     try {
       const { onDisconnect: _, ...payload } = runOptions;
       const created = await sdk.runs.create(threadOfRun, assistantId, {
         ...payload,
-        input: input as Values,
+        input,
         ...from(checkpointId),
       } as never);
-      run.current = undefined;
       setQueued((before) => before + 1);
-      await thread.joinStream(created.run_id).finally(() => setQueued((before) => before - 1));
+      void thread.joinStream(created.run_id).finally(() => setQueued((before) => before - 1));
+      return true;
     } catch (error) {
       setRefusal(error);
+      return false;
     }
   };
-  const send = (input: unknown): void => {
+  /** Resolves at the end of the run to true, or to false when the server has refused to create one. */
+  const submit = async (input: Values, submitOptions: object): Promise<boolean> => {
+    await thread.submit(input, { ...runOptions, ...submitOptions } as never);
+    return log.hasAccepted(input);
+  };
+  /** Goes to where the new run is: to the end of the thread. Back to where the page was when the server refuses the run. */
+  const createRun = async (create: () => Promise<boolean>): Promise<boolean> => {
     setRefusal(undefined);
     if (branch) props.onBranch(undefined);
+    if (checkpointId) props.onCheckpoint(undefined);
+    const isCreated = await create();
+    if (isCreated || !log.isOpen) return isCreated;
+    if (branch) props.onBranch(branch);
+    if (checkpointId) props.onCheckpoint(checkpointId);
+    return false;
+  };
+  const send = async (input: Values): Promise<boolean> => {
+    const sent: unknown[] = Array.isArray(input.messages) ? input.messages : [];
+    const optimisticValues = ({ messages: before = [], ...others }: { messages?: unknown[] }) => ({
+      ...others,
+      messages: [...accepted(before), ...sent],
+    });
     const isBeside = thread.isLoading && (options.strategy === 'enqueue' || options.strategy === 'reject');
-    if (isBeside && threadId) {
-      void sendAlongside(threadId, input);
-      if (checkpointId) props.onForked();
-      return;
-    }
-    void thread.submit(
-      input as Values,
-      {
-        ...runOptions,
-        ...from(checkpointId),
-        ...(isChat &&
-          !checkpointId && {
-            optimisticValues: (before: Values) => ({
-              ...before,
-              messages: [
-                ...((before.messages as unknown[] | undefined) ?? []),
-                ...((input as { messages: object[] }).messages ?? []),
-              ],
-            }),
-          }),
-      } as never,
+    const isCreated = await createRun(() =>
+      isBeside && threadId
+        ? createAlongside(threadId, input)
+        : submit(input, { ...from(checkpointId), ...(isChat && !checkpointId && { optimisticValues }) }),
     );
-    if (checkpointId) props.onForked();
+    if (!isCreated) setRefused((before) => [...before, ...sent]);
+    return isCreated;
   };
-  const resend = (message: ChatMessage, text: string): void => {
-    const metadata = thread.getMessagesMetadata(message as never);
-    const checkpoint = metadata?.firstSeenState?.parent_checkpoint;
+  const resend = async (message: ChatMessage, edited: { id: string; text: string }): Promise<void> => {
+    const checkpoint = thread.getMessagesMetadata(message as never)?.firstSeenState?.parent_checkpoint;
+    const input = { messages: [{ type: 'human', content: edited.text }] };
     setEditing(undefined);
-    setRefusal(undefined);
-    if (branch) props.onBranch(undefined);
-    void thread.submit(
-      { messages: [{ type: 'human', content: text }] } as Values,
-      { ...runOptions, checkpoint } as never,
-    );
+    if (!(await createRun(() => submit(input, { checkpoint })))) setEditing((since) => since ?? edited);
   };
 
   return (
@@ -201,7 +179,7 @@ export function Chat(props: Props) {
                         <Button small onClick={() => setEditing(undefined)}>
                           Cancel
                         </Button>
-                        <Button small look="primary" onClick={() => resend(message, editing.text)}>
+                        <Button small look="primary" onClick={() => void resend(message, editing)}>
                           Send from here
                         </Button>
                       </div>
@@ -283,7 +261,7 @@ export function Chat(props: Props) {
           schema={inputSchema ?? undefined}
           isRunning={thread.isLoading}
           send={send}
-          stop={() => void stop()}
+          stop={stop}
           beside={
             <>
               <Button small look="quiet" onClick={() => props.onShowEvents(!showsEvents)} aria-expanded={showsEvents}>

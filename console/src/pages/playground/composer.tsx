@@ -1,5 +1,6 @@
 import { type ChangeEvent, type FormEvent, type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { Button, IconButton } from '../../ui/button';
+import { type Fields, fieldsOf } from '../../ui/fields';
 import type { JsonSchema } from '../../ui/json-schema';
 import { SchemaForm } from '../../ui/schema-form';
 
@@ -26,36 +27,46 @@ const blockOf = ({ name, type, data }: Attachment): object =>
     ? { type: 'image_url', image_url: { url: `data:${type};base64,${data}` } }
     : { type: 'file', source_type: 'base64', mime_type: type, data, metadata: { filename: name } };
 
+/** Text and files that have not been sent. */
+interface Draft {
+  text: string;
+  files: Attachment[];
+}
+const NOTHING: Draft = { text: '', files: [] };
+const hasContent = ({ text, files }: Draft): boolean => text.trim() !== '' || files.length > 0;
+
 interface Props {
   /** Whether the graph takes messages. Other graphs get a form for their input. */
   isChat: boolean;
   schema: JsonSchema | undefined;
   isRunning: boolean;
-  send: (input: unknown) => void;
+  /** Resolves to whether the server has accepted the input. */
+  send: (input: Fields) => Promise<boolean>;
   stop: () => void;
   beside: ReactNode;
 }
 
 export function Composer({ isChat, schema, isRunning, send, stop, beside }: Props) {
-  const [text, setText] = useState('');
-  const [files, setFiles] = useState<Attachment[]>([]);
-  const [input, setInput] = useState<unknown>({});
+  const [draft, setDraft] = useState(NOTHING);
+  const [input, setInput] = useState<Fields>({});
   const picker = useRef<HTMLInputElement>(null);
-  const canSend = isChat ? text.trim() !== '' || files.length > 0 : true;
+  const { text, files } = draft;
+  const canSend = isChat ? hasContent(draft) : true;
 
+  const sendMessage = async (): Promise<void> => {
+    const content = files.length === 0 ? text : [...(text ? [{ type: 'text', text }] : []), ...files.map(blockOf)];
+    setDraft(NOTHING);
+    if (await send({ messages: [{ type: 'human', content }] })) return;
+    setDraft((since) => (hasContent(since) ? since : draft));
+  };
   const submit = (event?: FormEvent): void => {
     event?.preventDefault();
-    if (!canSend) return;
-    if (!isChat) return send(input);
-    const content = files.length === 0 ? text : [...(text ? [{ type: 'text', text }] : []), ...files.map(blockOf)];
-    setText('');
-    setFiles([]);
-    send({ messages: [{ type: 'human', content }] });
+    if (canSend) void (isChat ? sendMessage() : send(input));
   };
   const attach = async ({ target }: ChangeEvent<HTMLInputElement>): Promise<void> => {
     const chosen = await Promise.all([...(target.files ?? [])].map(read));
     target.value = '';
-    setFiles((before) => [...before, ...chosen]);
+    setDraft((before) => ({ ...before, files: [...before.files, ...chosen] }));
   };
   const onKey = (event: KeyboardEvent): void => {
     if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
@@ -75,7 +86,7 @@ export function Composer({ isChat, schema, isRunning, send, stop, beside }: Prop
                 <IconButton
                   icon="close"
                   label={`Remove ${file.name}`}
-                  onClick={() => setFiles(files.toSpliced(index, 1))}
+                  onClick={() => setDraft({ text, files: files.toSpliced(index, 1) })}
                 />
               </li>
             ))}
@@ -89,12 +100,12 @@ export function Composer({ isChat, schema, isRunning, send, stop, beside }: Prop
             rows={2}
             className="field h-auto resize-none py-2"
             value={text}
-            onChange={({ target }) => setText(target.value)}
+            onChange={({ target }) => setDraft({ text: target.value, files })}
             onKeyDown={onKey}
           />
         ) : (
           <div className="max-h-72 overflow-auto">
-            <SchemaForm schema={schema ?? {}} value={input} onChange={setInput} />
+            <SchemaForm schema={schema ?? {}} value={input} onChange={(value) => setInput(fieldsOf(value))} />
           </div>
         )}
         <div className="mt-2 flex items-center gap-3">

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { assistantsQuery } from '../../api/assistants';
 import { useUrlState } from '../../app/url-state';
 import { Button } from '../../ui/button';
@@ -8,6 +7,7 @@ import { Empty, ErrorBox, Loading } from '../../ui/feedback';
 import { Page } from '../../ui/page';
 import { notify, notifyError } from '../../ui/toast';
 import { Chat } from './chat';
+import { useChatKey } from './chat-key';
 import { useRunOptions } from './run-options';
 import { Settings } from './settings';
 import { modesOf } from './stream-log';
@@ -17,7 +17,7 @@ export default function PlaygroundPage() {
   const assistants = useQuery(assistantsQuery);
   const [options, setOptions] = useRunOptions();
   const isSettingsOpen = settings === 'open';
-  const [epoch, setEpoch] = useState(0);
+  const chat = useChatKey(thread);
   const list = assistants.data ?? [];
   // An unknown assistant in the address is reported, and never replaced by another one.
   const chosen = assistant
@@ -26,7 +26,7 @@ export default function PlaygroundPage() {
 
   const begin = (): void => {
     setState({ thread: undefined, checkpoint: undefined, branch: undefined }, { push: true });
-    setEpoch(epoch + 1);
+    if (!thread) chat.renew();
   };
   const share = (): Promise<void> =>
     copy(location.href).then(() => notify('The link to this thread is copied.'), notifyError);
@@ -55,7 +55,6 @@ export default function PlaygroundPage() {
                 { push: true },
               );
               setOptions({ ...options, config: undefined, context: undefined });
-              setEpoch(epoch + 1);
             }}
           >
             {!chosen && <option value="">Choose an assistant</option>}
@@ -107,13 +106,16 @@ export default function PlaygroundPage() {
       {chosen && (
         <div className="flex min-h-0 flex-1">
           <Chat
-            key={`${chosen.assistant_id}-${epoch}`}
+            key={`${chosen.assistant_id}-${chat.key}`}
             assistantId={chosen.assistant_id!}
             threadId={thread}
             checkpointId={checkpoint}
             options={options}
-            onThread={(threadId) => setState({ thread: threadId, assistant: chosen.assistant_id })}
-            onForked={() => setState({ checkpoint: undefined })}
+            onThread={(created) => {
+              chat.keep(created);
+              setState({ thread: created, assistant: chosen.assistant_id });
+            }}
+            onCheckpoint={(next) => setState({ checkpoint: next })}
             branch={branch}
             onBranch={(next) => setState({ branch: next })}
             showsEvents={events === 'open'}

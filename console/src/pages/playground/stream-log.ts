@@ -45,17 +45,33 @@ interface Part {
   data: unknown;
 }
 type Stream = AsyncGenerator<Part>;
+/** Options of `stream` and `joinStream` of the SDK's client, as far as they are used here. */
 interface StreamOptions {
   signal?: AbortSignal;
   lastEventId?: string;
+  input?: object | null;
+  onRunCreated?: (created: { run_id: string; thread_id?: string }) => void;
+}
+
+/** A run whose stream is read. */
+export interface ReadRun {
+  threadId: string;
+  runId: string;
 }
 
 /**
- * The events of all streams that its client has read. A stream that breaks is joined again after its last event once the
- * server answers: the SDK's client gives up when its first attempt meets a server that is being started again.
+ * The events of all streams that its client has read, one after another. A stream that breaks is joined again after its last
+ * event once the server answers: the SDK's client gives up when its first attempt meets a server that is being started again.
  */
 export class StreamLog {
   readonly events = new ExternalStore<LoggedEvents>({ total: 0, byMode: new Map() });
+  /** The run whose stream is read; undefined while there is none, or while it is being created. */
+  readonly run = new ExternalStore<ReadRun | undefined>(undefined);
+  /** Inputs of the runs that the server has created. */
+  private readonly accepted = new WeakSet<object>();
+  /** Whether the page that reads the streams is still there. */
+  isOpen = true;
+  private closing = new AbortController();
   private readonly unpublished: StreamEvent[] = [];
   private total = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -69,42 +85,79 @@ export class StreamLog {
           if (typeof member !== 'function') return member;
           const call = (...args: unknown[]): unknown => Reflect.apply(member, runs, args);
           if (name !== 'stream' && name !== 'joinStream') return call;
-          return (...args: unknown[]) => {
-            const [threadId, target, options = {}] = args as [string | null, string, StreamOptions | undefined];
-            const runId = name === 'joinStream' ? target : undefined;
-            return this.read(call(...args) as Stream, threadId, runId, options);
+          return (threadId: string, target: string, given: StreamOptions = {}) => {
+            const options = this.watched(threadId, given);
+            const stream = call(threadId, target, options) as Stream;
+            const joined = name === 'joinStream' ? { threadId, runId: target } : undefined;
+            return this.read(stream, joined, options);
           };
         },
       }),
     },
   }) as typeof sdk;
 
+  /** Whether the server has created a run with this input. */
+  hasAccepted(input: object): boolean {
+    return this.accepted.has(input);
+  }
+
+  /** Effect of the page that reads the streams: its end closes them, and leaves their runs as they are. */
+  readonly open = (): (() => void) => {
+    this.isOpen = true;
+    if (this.closing.signal.aborted) this.closing = new AbortController();
+    return () => {
+      this.isOpen = false;
+      if (this.run.get()) this.closing.abort();
+    };
+  };
+
+  /** Notes the run that is read. Its stream is closed only now if the page was left while the run was being created. */
+  private follow(run: ReadRun): void {
+    this.run.set(run);
+    if (!this.isOpen) this.closing.abort();
+  }
+
+  private watched(threadId: string, given: StreamOptions): StreamOptions & { signal: AbortSignal } {
+    const { signal, input, onRunCreated } = given;
+    return {
+      ...given,
+      signal: signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal,
+      onRunCreated: (created) => {
+        if (input) this.accepted.add(input);
+        this.follow({ threadId, runId: created.run_id });
+        onRunCreated?.(created);
+      },
+    };
+  }
+
   private async *read(
     first: Stream,
-    threadId: string | null,
-    knownRun: string | undefined,
-    options: StreamOptions,
+    joined: ReadRun | undefined,
+    { signal, lastEventId = '-1' }: StreamOptions & { signal: AbortSignal },
   ): Stream {
-    let stream = first;
-    let runId = knownRun;
-    let { lastEventId = '-1' } = options;
-    for (;;) {
-      try {
-        for await (const part of stream) {
-          lastEventId = part.id ?? lastEventId;
-          if (part.event === 'metadata') runId ??= (part.data as { run_id?: string }).run_id;
-          this.note(part.event, part.data);
-          yield part;
+    if (joined) this.follow(joined);
+    try {
+      for (let stream = first; ;) {
+        try {
+          for await (const part of stream) {
+            lastEventId = part.id ?? lastEventId;
+            this.note(part.event, part.data);
+            yield part;
+          }
+          // The SDK's client ends an aborted stream as if the run had ended.
+          signal.throwIfAborted();
+          return;
+        } catch (failure) {
+          const run = this.run.get();
+          // A refusal of the server stays one when it is asked again.
+          if (signal.aborted || failureOf(failure) || !run) throw failure;
+          noteLost();
+          await untilReached(signal);
+          stream = sdk.runs.joinStream(run.threadId, run.runId, { lastEventId, signal }) as Stream;
         }
-        return;
-      } catch (failure) {
-        // A refusal of the server stays one when it is asked again.
-        if (options.signal?.aborted || failureOf(failure) || threadId === null || runId === undefined) throw failure;
-        noteLost();
-        await untilReached(options.signal);
-        const { signal } = options;
-        stream = sdk.runs.joinStream(threadId, runId, { lastEventId, ...(signal && { signal }) }) as Stream;
       }
+    } finally {
+      this.run.set(undefined);
     }
   }
 
