@@ -2,25 +2,43 @@ import './styles.css';
 import { CSPProvider } from '@base-ui/react/csp-provider';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { StrictMode } from 'react';
+import { StrictMode, useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
+import { useStore } from './app/external-store';
 import { router } from './app/router';
+import { credentials } from './app/session';
 import './app/theme';
+import { forgetNotes } from './ui/toast';
 
-const queries = new QueryClient({
-  // A lost connection is noticed and repaired in one place (app/connection.ts); what the server refuses, it refuses again.
-  defaultOptions: {
-    queries: { retry: false, staleTime: 2_000, networkMode: 'always' },
-    mutations: { networkMode: 'always' },
-  },
-});
+const newQueries = (): QueryClient =>
+  new QueryClient({
+    // A lost connection is noticed and repaired in one place (app/connection.ts); what the server refuses, it refuses again.
+    defaultOptions: {
+      queries: { retry: false, staleTime: 2_000, networkMode: 'always' },
+      mutations: { networkMode: 'always' },
+    },
+  });
+
+/** The pages of one caller, with the answers that this caller has got. */
+function Pages() {
+  const [queries] = useState(newQueries);
+  useEffect(() => forgetNotes, []);
+  return (
+    <QueryClientProvider client={queries}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  );
+}
+
+/** Makes the pages again for each caller, so that none sees what another one has read or entered. */
+function Console() {
+  return <Pages key={useStore(credentials)?.caller} />;
+}
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <CSPProvider disableStyleElements>
-      <QueryClientProvider client={queries}>
-        <RouterProvider router={router} />
-      </QueryClientProvider>
+      <Console />
     </CSPProvider>
   </StrictMode>,
 );

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Page, Request } from 'playwright-core';
 import { describeInBrowser } from '../support/browser';
 import { seriousFindings, serveConsole } from '../support/console';
 import { waitFor } from '../support/wait-for';
@@ -104,25 +105,103 @@ describeInBrowser('the frame of the console', () => {
     await page.getByText(/GANTRY_METRICS_TOKEN/).waitFor();
   });
 
-  it('signs in with the token of a custom auth module, and shows what its user may see', async () => {
-    const url = await served.gantry.startReplica({ GANTRY_AUTH: 'on', GANTRY_CONFIG: CUSTOM_AUTH });
-    const threadOf = async (user: string): Promise<string> => {
+  describe('with a custom auth module', () => {
+    let url: string;
+    beforeAll(async () => {
+      url = await served.gantry.startReplica({ GANTRY_AUTH: 'on', GANTRY_CONFIG: CUSTOM_AUTH });
+    });
+
+    const isOf = (user: string, request: Request): boolean => request.headers().authorization === `Bearer ${user}`;
+
+    async function threadOf(user: string): Promise<string> {
       const headers = { authorization: `Bearer ${user}`, 'content-type': 'application/json' };
       const answer = await fetch(`${url}/threads`, { method: 'POST', headers, body: '{}' });
       return ((await answer.json()) as { thread_id: string }).thread_id;
-    };
-    const [mine, other] = [await threadOf('alice'), await threadOf('bob')];
-    const page = await served.browser.open(`${url}/console`);
-    await page.getByLabel('Bearer token').fill('nobody');
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('alert').getByText('401').waitFor();
-    await page.getByLabel('Bearer token').fill('alice');
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { name: 'Home' }).waitFor();
-    await page.getByRole('link', { name: 'Threads' }).click();
-    const threads = page.getByRole('table', { name: 'Threads' });
-    await threads.getByTitle(mine).waitFor();
-    expect(await threads.getByTitle(other).count()).toBe(0);
+    }
+
+    async function signIn(page: Page, user: string): Promise<void> {
+      await page.getByLabel('Bearer token').fill(user);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+    }
+
+    it('signs in with a token, and shows what its user may see', async () => {
+      const [mine, other] = [await threadOf('alice'), await threadOf('bob')];
+      const page = await served.browser.open(`${url}/console`);
+      await signIn(page, 'nobody');
+      await page.getByRole('alert').getByText('401').waitFor();
+      await signIn(page, 'alice');
+      await page.getByRole('heading', { name: 'Home' }).waitFor();
+      await page.getByRole('link', { name: 'Threads' }).click();
+      const threads = page.getByRole('table', { name: 'Threads' });
+      await threads.getByTitle(mine).waitFor();
+      expect(await threads.getByTitle(other).count()).toBe(0);
+    });
+
+    it('shows a user nothing of the one before, and stays signed in when that one is refused late', async () => {
+      const [before, after] = [await threadOf('ann'), await threadOf('ben')];
+      const page = await served.browser.open(`${url}/console/threads`);
+      await signIn(page, 'ann');
+      const threads = page.getByRole('table', { name: 'Threads' });
+      await threads.getByTitle(before).waitFor();
+      const [late, shown] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      await page.route('**/threads/count', async (route) => {
+        if (!isOf('ann', route.request())) return route.continue();
+        await late.promise;
+        return route.fulfill({ status: 401 });
+      });
+      await page.route('**/threads/search', async (route) => {
+        if (isOf('ben', route.request())) await shown.promise;
+        await route.continue();
+      });
+      await page.route('**/api/v1/me', (route) =>
+        isOf('ann', route.request()) ? route.fulfill({ status: 401 }) : route.continue(),
+      );
+      const counted = page.waitForRequest('**/threads/count');
+      await page.getByLabel('Status').selectOption('idle');
+      await counted;
+      await page.getByRole('button', { name: 'Forget the key of this tab' }).click();
+      const searched = page.waitForRequest((request) => request.url().endsWith('/search') && isOf('ben', request));
+      await signIn(page, 'ben');
+      await searched;
+      await page.getByRole('heading', { name: 'Threads' }).waitFor();
+      expect(await page.getByTitle(before).count()).toBe(0);
+      shown.resolve();
+      await threads.getByTitle(after).waitFor();
+
+      const refused = page.waitForResponse((response) => response.url().endsWith('/me') && response.status() === 401);
+      late.resolve();
+      await refused;
+      await page.getByRole('link', { name: 'Runs' }).click();
+      await page.getByRole('heading', { name: 'Runs' }).waitFor();
+    });
+
+    it('keeps what a user has entered whose token expires, until another user signs in', async () => {
+      const page = await served.browser.open(`${url}/console/crons`);
+      await signIn(page, 'ann');
+      await page.getByRole('button', { name: 'New cron' }).first().click();
+      const dialog = page.getByRole('dialog', { name: 'New cron' });
+      await dialog.getByLabel('Schedule').fill('1 2 3 4 5');
+      const expire = () =>
+        page.route(
+          ({ pathname }) => !pathname.startsWith('/console'),
+          (route) => route.fulfill({ status: 401 }),
+        );
+      await expire();
+      await page.getByRole('heading', { name: 'Sign in to Gantry' }).waitFor();
+      expect(await dialog.isVisible()).toBe(false);
+      expect(await seriousFindings(page)).toEqual([]);
+      await page.unrouteAll({ behavior: 'wait' });
+      await signIn(page, 'ann');
+      await dialog.waitFor();
+      expect(await dialog.getByLabel('Schedule').inputValue()).toBe('1 2 3 4 5');
+
+      await expire();
+      await page.getByRole('heading', { name: 'Sign in to Gantry' }).waitFor();
+      await page.unrouteAll({ behavior: 'wait' });
+      await signIn(page, 'ben');
+      await page.getByText('No crons yet').waitFor();
+      expect(await page.getByLabel('Schedule').count()).toBe(0);
+    });
   });
 
   it('changes colours alone with the colour scheme', () => {

@@ -30,7 +30,10 @@ export async function send(input: RequestInfo | URL, init?: RequestInit): Promis
     throw error;
   }
   noteReached();
-  if (response.status === 401 && !HAS_OWN_CREDENTIALS.test(route) && (await isRefused(own))) isSignedOut.set(true);
+  if (response.status === 401 && !HAS_OWN_CREDENTIALS.test(route) && (await isRefused(own))) {
+    // The answer may be that to credentials before those of now.
+    if (credentials.get() === given) isSignedOut.set(true);
+  }
   return response;
 }
 

@@ -6,6 +6,8 @@ export interface Credentials {
   value: string;
   /** Tenant that the routes of exports require; `GET /api/v1/me` reports it. */
   tenantId?: string;
+  /** Identity of the caller, which is the same for each token of a user. */
+  caller?: string;
 }
 
 const PLACE = 'gantry.credentials';
@@ -25,7 +27,13 @@ export const adminKey = new ExternalStore<string | undefined>(sessionStorage.get
 /** Whether the server refuses the credentials of this tab. */
 export const isSignedOut = new ExternalStore(false);
 
+function forgetAdminKey(): void {
+  sessionStorage.removeItem(ADMIN_PLACE);
+  adminKey.set(undefined);
+}
+
 export function signIn(next: Credentials): void {
+  if (next.caller !== credentials.get()?.caller) forgetAdminKey();
   sessionStorage.setItem(PLACE, JSON.stringify(next));
   credentials.set(next);
   isSignedOut.set(false);
@@ -33,9 +41,8 @@ export function signIn(next: Credentials): void {
 
 export function signOut(): void {
   sessionStorage.removeItem(PLACE);
-  sessionStorage.removeItem(ADMIN_PLACE);
+  forgetAdminKey();
   credentials.set(undefined);
-  adminKey.set(undefined);
   isSignedOut.set(true);
 }
 

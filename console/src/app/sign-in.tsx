@@ -29,8 +29,8 @@ export default function SignIn() {
       const given = { kind: chosen, value: value.trim() };
       const response = await fetch(`${API_URL}/api/v1/me`, { headers: headersOf(given) });
       if (!response.ok) throw await ApiFailure.of(response);
-      const { tenant_id: tenantId } = (await response.json()) as Me;
-      signIn({ ...given, tenantId });
+      const { tenant_id: tenantId, kind: callerKind, identity } = (await response.json()) as Me;
+      signIn({ ...given, tenantId, caller: JSON.stringify([tenantId, callerKind, identity]) });
       await queries.invalidateQueries();
     } catch (refused) {
       setError(refused);

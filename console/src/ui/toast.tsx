@@ -26,6 +26,8 @@ export const notify = (text: string): void => show(text, false);
 /** Shows the server's error message for an action until it is closed. */
 export const notifyError = (error: unknown): void => show(messageOf(error), true);
 
+export const forgetNotes = (): void => notes.set([]);
+
 export function Notes() {
   const shown = useStore(notes);
   return (
