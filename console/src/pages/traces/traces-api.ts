@@ -4,6 +4,8 @@ import { getJson, getPage, sendJson } from '../../api/json';
 
 const PAGE_SIZE = 100;
 const HOUR_MS = 3_600_000;
+/** Interval in milliseconds at which a trace that is still running is read again. */
+const WATCH_MS = 3_000;
 /** A time before every trace: routes of the second version default to the last day if no window is given. */
 const ALWAYS = '2000-01-01T00:00:00Z';
 
@@ -218,6 +220,8 @@ export async function listRuns(
   return { runs, next };
 }
 
+const isRunning = ({ end_time: end }: { end_time: string | null }): boolean => end === null;
+
 export const traceQuery = (projectId: string, traceId: string) =>
   queryOptions({
     queryKey: ['traces', 'trace', projectId, traceId],
@@ -226,12 +230,14 @@ export const traceQuery = (projectId: string, traceId: string) =>
       for (const field of IN_TREE) query.append('selects', field);
       return (await getJson<{ items: Span[] }>(`/api/v2/traces/${traceId}/runs?${query}`)).items;
     },
+    refetchInterval: ({ state: { data } }) => (data?.some(isRunning) ? WATCH_MS : false),
   });
 
 export const runQuery = (projectId: string, runId: string) =>
   queryOptions({
     queryKey: ['traces', 'run', runId],
     queryFn: () => getJson<RunDetail>(`/api/v1/runs/${runId}`, { session_id: projectId }),
+    refetchInterval: ({ state: { data } }) => (data && isRunning(data) ? WATCH_MS : false),
   });
 
 /** Location of the trace of one of this server's runs; null while it has none. */
