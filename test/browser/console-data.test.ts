@@ -1,5 +1,5 @@
 import { describeInBrowser } from '../support/browser';
-import { seriousFindings, serveConsole, takePicture } from '../support/console';
+import { hasFocus, seriousFindings, serveConsole, takePicture } from '../support/console';
 import { destinationBody, testStore } from '../support/exports';
 import { EXAMPLE_GRAPHS } from '../support/gantry';
 import { expectSoon, waitFor } from '../support/wait-for';
@@ -249,6 +249,45 @@ describeInBrowser('traces and exports in the console', () => {
       await page.getByText('Completed', { exact: true }).first().waitFor();
       await page.getByRole('button', { name: 'Verify' }).waitFor();
     });
+  });
+
+  it('reads a trace again until its runs have ended', async () => {
+    const start = new Date();
+    const stamp = start.toISOString().replace(/[-:.]/g, '').replace('Z', '000Z');
+    const [id, step] = ['019a0000-0000-7000-8000-000000020000', '019a0000-0000-7000-8000-000000020001'];
+    const root = { id, trace_id: id, dotted_order: `${stamp}${id}` };
+    const begun = { run_type: 'chain', start_time: start.toISOString(), session_name: 'slow', inputs: {} };
+    await call('POST', '/runs/batch', { post: [{ ...root, ...begun, name: 'slow' }], patch: [] });
+    const page = await open('/traces');
+    await page.getByRole('link', { name: 'slow' }).click();
+    await page.getByRole('table', { name: 'Traced runs' }).getByRole('link', { name: 'slow' }).click();
+    await page.getByRole('treeitem', { name: /slow/ }).waitFor();
+    await page.getByRole('heading', { name: 'slow', exact: true }).waitFor();
+    const end = { end_time: new Date().toISOString(), outputs: { answer: 'at last' } };
+    const child = { id: step, trace_id: id, parent_run_id: id, dotted_order: `${stamp}${id}.${stamp}${step}` };
+    await call('POST', '/runs/batch', {
+      post: [{ ...child, ...begun, name: 'its step', ...end }],
+      patch: [{ ...root, ...end }],
+    });
+    await page.getByRole('treeitem', { name: /its step/ }).waitFor();
+    await page.getByText('at last').waitFor();
+  });
+
+  it('keeps the rows of a list, and the focus in them, while its window moves on', async () => {
+    const page = await served.browser.open('about:blank');
+    await page.clock.install();
+    await page.goto(`${served.gantry.url}/console/traces/${(await tracedProject()).project_id}`);
+    const run = page.getByRole('table', { name: 'Traced runs' }).getByRole('link').first();
+    await run.focus();
+    await page.getByText(/ runs · .* tokens · /).waitFor();
+    // The totals of the page are those of the whole window, and not of a step of a chart.
+    const totals = page.waitForResponse(
+      (response) =>
+        response.url().endsWith('/runs/stats') && !('end_time' in (response.request().postDataJSON() as object)),
+    );
+    await page.clock.fastForward('02:00');
+    await totals;
+    expect(await hasFocus(run)).toBe(true);
   });
 
   it('opens a trace of 5,000 runs, and renders only the visible ones', async () => {

@@ -1,4 +1,4 @@
-import { type InfiniteData, useInfiniteQuery, useQueries } from '@tanstack/react-query';
+import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useMemo } from 'react';
 import { useUrlState } from '../../app/url-state';
 import { Chart } from '../../ui/chart';
@@ -30,6 +30,12 @@ type WindowName = keyof typeof WINDOWS;
  * Step in milliseconds to which the start of the period is rounded, so that repeated requests are answered from the cache.
  */
 const STEP_MS = 60_000;
+/** Interval in milliseconds at which a list looks for new rows while its first rows are in sight. */
+const WATCH_MS = 30_000;
+
+/** The start of a window that ends now. */
+const startOf = (window: WindowName, now: number): string =>
+  new Date(Math.ceil(now / STEP_MS) * STEP_MS - WINDOWS[window]).toISOString();
 
 const column = columnsOf<TracedRun>();
 const COLUMNS = [
@@ -129,10 +135,10 @@ function Charts({ selection, periodMs }: { selection: RunSelection; periodMs: nu
   );
 }
 
-function Totals({ selection }: { selection: RunSelection }) {
-  const [stats, usage] = useQueries({
-    queries: [selection, usageOf(selection)].map(statsQuery),
-  }).map(({ data }) => data);
+function Totals({ selection, window }: { selection: RunSelection; window: WindowName }) {
+  const inWindow = { ...selection, start_time: startOf(window, useNow()) };
+  const { data: stats } = useQuery({ ...statsQuery(inWindow), placeholderData: keepPreviousData });
+  const { data: usage } = useQuery({ ...statsQuery(usageOf(inWindow)), placeholderData: keepPreviousData });
   if (!stats || !usage) return null;
   return (
     <p className="hidden text-xs whitespace-nowrap text-muted tabular-nums lg:block">
@@ -165,7 +171,6 @@ export function TracedRuns({ title, projectIds, projectNameOf, children }: Props
     return [COLUMNS[0], project, ...COLUMNS.slice(1)];
   }, [projectNameOf]);
   const name = (chosen in WINDOWS ? chosen : '24h') as WindowName;
-  const start = Math.ceil(useNow() / STEP_MS) * STEP_MS - WINDOWS[name];
   const selection = useMemo<RunSelection>(
     () => ({
       session: projectIds,
@@ -175,14 +180,17 @@ export function TracedRuns({ title, projectIds, projectNameOf, children }: Props
     }),
     [projectIds, filter, all, errors],
   );
-  const inWindow = useMemo(() => ({ ...selection, start_time: new Date(start).toISOString() }), [selection, start]);
+  // The same for as long as the list is shown: pages that follow one another have the same start.
+  const listed = useMemo(() => ({ ...selection, start_time: startOf(name, Date.now()) }), [selection, name]);
   const list = useInfiniteQuery({
-    queryKey: ['traces', 'runs', inWindow],
-    queryFn: ({ pageParam }) => listRuns(inWindow, pageParam),
+    queryKey: ['traces', 'runs', listed],
+    queryFn: ({ pageParam }) => listRuns(listed, pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
+    placeholderData: keepPreviousData,
     select: runsOf,
     retry: false,
+    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 1 ? WATCH_MS : false),
   });
   const more = useMore(list);
   return (
@@ -190,8 +198,8 @@ export function TracedRuns({ title, projectIds, projectNameOf, children }: Props
       title={title}
       parent={{ title: 'Traces', to: '/traces' }}
       fills
-      beside={<Totals selection={inWindow} />}
-      call={{ method: 'POST', path: '/api/v2/runs/query', body: listRequest(inWindow) }}
+      beside={<Totals selection={selection} window={name} />}
+      call={{ method: 'POST', path: '/api/v2/runs/query', body: listRequest(listed) }}
     >
       <div role="search" className="flex flex-wrap items-start gap-2 px-4 py-3 sm:px-6">
         {children}
