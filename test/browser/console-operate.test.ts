@@ -73,6 +73,33 @@ describeInBrowser('the pages of the console for operators', () => {
     expect(await seriousFindings(page)).toEqual([]);
   });
 
+  it('shows the week of more crons than it reads at first, and the last times of one that ends', async () => {
+    const client = served.gantry.client();
+    const end = new Date(Date.now() + 36 * 3_600_000);
+    const made = await client.crons.create('agent', { schedule: '0 6 * * *', endTime: end.toISOString(), input: {} });
+    const cron = (await client.crons.search()).find(({ cron_id: id }) => id === made.cron_id);
+    const page = await open(`/crons/${made.cron_id}`);
+    const next = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Next' }) });
+    const times = next.getByRole('listitem');
+    await times.first().waitFor();
+    expect(await times.count()).toBeLessThanOrEqual(2);
+
+    const crons = Array.from({ length: 150 }, (_, index) => ({ ...cron, cron_id: `cron-${index}`, end_time: null }));
+    await page.route('**/runs/crons/search', (route) => {
+      const { limit, offset } = route.request().postDataJSON() as { limit: number; offset: number };
+      const headers = { 'x-pagination-total': String(crons.length) };
+      return route.fulfill({ json: crons.slice(offset, offset + limit), headers });
+    });
+    await page.goto(`${served.gantry.url}/console/crons?tab=calendar`);
+    await page.getByText('The newest 100 of 150 crons').waitFor();
+    await page.getByText('92 more').first().waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Show more of them' }).click();
+    await page.getByText('142 more').first().waitFor();
+    expect(await page.getByText('The newest').count()).toBe(0);
+    await client.crons.delete(made.cron_id);
+  });
+
   it('puts, finds, edits and deletes an item of the store', async () => {
     await served.gantry.client().store.putItem(['users', 'ada'], 'preferences', { language: 'en' });
     const page = await open('/store');

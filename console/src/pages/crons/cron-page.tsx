@@ -18,6 +18,7 @@ import { notify, notifyError } from '../../ui/toast';
 import { Time } from '../../ui/time';
 import {
   backfillCron,
+  type Cron,
   cronQuery,
   type CronRun,
   deleteCron,
@@ -73,7 +74,7 @@ function BackfillDialog({ id, schedule, timezone, onClose }: Range & { id: strin
   const until = end && new Date(`${end}Z`);
   const ticks =
     from && until
-      ? nextFires(schedule, timezone, new Date(from.getTime() - 1), COUNTED_TICKS).filter((at) => at <= until)
+      ? nextFires({ schedule, timezone }, { from: new Date(from.getTime() - 1), until, count: COUNTED_TICKS })
       : [];
   const submit = async (): Promise<void> => {
     const made = await backfillCron(id, `${start}Z`, `${end}Z`);
@@ -99,6 +100,24 @@ function BackfillDialog({ id, schedule, timezone, onClose }: Range & { id: strin
         </div>
       )}
     </FormDialog>
+  );
+}
+
+function NextFires({ cron }: { cron: Cron }) {
+  if (cron.status !== 'active') return <p className="text-muted">Not while it is {cron.status}.</p>;
+  const fires = nextFires(cron, { from: new Date(), count: SHOWN_FIRES });
+  if (fires.length === 0) return <p className="text-muted">No time is left before its end.</p>;
+  return (
+    <ul className="space-y-1">
+      {fires.map((at) => (
+        <li key={at.getTime()} className="flex gap-3">
+          <span className="tabular-nums">{at.toLocaleString()}</span>
+          <span className="text-muted">
+            <Time at={at} />
+          </span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -172,18 +191,7 @@ export default function CronPage() {
                 />
               </Section>
               <Section title="Next">
-                <ul className="space-y-1">
-                  {cron.status === 'active' &&
-                    nextFires(cron.schedule, cron.timezone, new Date(), SHOWN_FIRES).map((at) => (
-                      <li key={at.getTime()} className="flex gap-3">
-                        <span className="tabular-nums">{at.toLocaleString()}</span>
-                        <span className="text-muted">
-                          <Time at={at} />
-                        </span>
-                      </li>
-                    ))}
-                  {cron.status !== 'active' && <li className="text-muted">Not while it is {cron.status}.</li>}
-                </ul>
+                <NextFires cron={cron} />
               </Section>
             </div>
             <Section title="What it runs">

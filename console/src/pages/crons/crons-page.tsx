@@ -157,7 +157,7 @@ export default function CronsPage() {
                 content: (
                   <div className="overflow-auto">
                     <Suspense fallback={<Loading />}>
-                      <Calendar crons={rows} nameOf={nameOf} />
+                      <Calendar crons={rows} total={list.total} onMore={list.more} nameOf={nameOf} />
                     </Suspense>
                   </div>
                 ),
