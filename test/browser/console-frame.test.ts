@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page, Request } from 'playwright-core';
+import type { Locator, Page, Request } from 'playwright-core';
 import { describeInBrowser } from '../support/browser';
 import { seriousFindings, serveConsole } from '../support/console';
+import { temporaryConfig } from '../support/langgraph-json';
 import { waitFor } from '../support/wait-for';
 
 /** Storage of the page. */
@@ -103,6 +104,20 @@ describeInBrowser('the frame of the console', () => {
     await page.getByRole('heading', { name: 'Home' }).waitFor();
     await page.goto(`${url}/console/system`);
     await page.getByText(/GANTRY_METRICS_TOKEN/).waitFor();
+  });
+
+  it('leaves out the pages whose routes are not served', async () => {
+    const config = temporaryConfig({ http: { disable_assistants: true } });
+    const page = await served.browser.open(
+      `${await served.gantry.startReplica({ GANTRY_CONFIG: config.path })}/console/protocols`,
+    );
+    const link = (name: string): Locator => page.getByRole('navigation').getByRole('link', { name });
+    await link('Threads').waitFor();
+    await link('Assistants').waitFor({ state: 'detached' });
+    expect(await link('Playground').count()).toBe(0);
+    // Agents are chosen from the list of assistants; tools are not.
+    expect(await page.getByRole('tab').allTextContents()).toEqual(['Tools (MCP)']);
+    config.remove();
   });
 
   describe('with a custom auth module', () => {

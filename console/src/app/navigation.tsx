@@ -49,7 +49,7 @@ export function Navigation({ onNavigate }: { onNavigate?: () => void }) {
       <div className="min-h-0 flex-1 space-y-4 overflow-y-auto px-2 py-2">
         {GROUPS.map((group) => {
           const pages = PAGES.filter(
-            (page) => page.group === group && (page.flag === undefined || info?.flags[page.flag] !== false),
+            (page) => page.group === group && (!info || !page.isServed || page.isServed(info.flags)),
           );
           if (pages.length === 0) return null;
           return (

@@ -1,4 +1,5 @@
 import type { ComponentType } from 'react';
+import type { Info } from '../api/info';
 import type { IconName } from '../ui/icons';
 
 export const GROUPS = ['Work', 'Observe', 'Operate', 'Server'] as const;
@@ -15,8 +16,8 @@ export interface PageDefinition extends View {
   title: string;
   group: (typeof GROUPS)[number];
   icon: IconName;
-  /** Name in the `flags` of `/info`. The page is left out if the server doesn't serve its routes. */
-  flag?: string;
+  /** Whether the server serves the routes that the page needs, by the `flags` of `/info`. Without them, it is left out. */
+  isServed?: (flags: Info['flags']) => boolean;
   /** Pages under this one, such as that of an item of its list. */
   views?: View[];
 }

@@ -5,6 +5,7 @@ export const assistants: PageDefinition = {
   title: 'Assistants',
   group: 'Operate',
   icon: 'assistants',
+  isServed: ({ assistants }) => assistants,
   load: () => import('./assistants-page'),
   views: [{ path: '/assistants/$assistantId', load: () => import('./assistant-page') }],
 };

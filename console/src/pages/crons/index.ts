@@ -5,7 +5,7 @@ export const crons: PageDefinition = {
   title: 'Crons',
   group: 'Operate',
   icon: 'crons',
-  flag: 'crons',
+  isServed: ({ crons }) => crons,
   load: () => import('./crons-page'),
   views: [{ path: '/crons/$cronId', load: () => import('./cron-page') }],
 };

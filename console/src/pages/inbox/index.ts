@@ -5,6 +5,6 @@ export const inbox: PageDefinition = {
   title: 'Interrupt inbox',
   group: 'Work',
   icon: 'inbox',
-  flag: 'threads',
+  isServed: ({ threads }) => threads,
   load: () => import('./inbox-page'),
 };

@@ -5,6 +5,6 @@ export const playground: PageDefinition = {
   title: 'Playground',
   group: 'Work',
   icon: 'playground',
-  flag: 'runs',
+  isServed: ({ assistants, threads, runs }) => assistants && threads && runs,
   load: () => import('./playground-page'),
 };

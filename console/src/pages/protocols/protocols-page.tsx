@@ -2,8 +2,10 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAssistantOptions } from '../../api/assistant-options';
 import { assistantsQuery } from '../../api/assistants';
+import { useInfo } from '../../api/info';
 import { API_URL } from '../../app/base';
 import { useUrlState } from '../../app/url-state';
+import type { Call } from '../../ui/api-call';
 import { Button } from '../../ui/button';
 import { CopyButton } from '../../ui/copy-button';
 import { Empty, ErrorBox, Loading } from '../../ui/feedback';
@@ -11,9 +13,10 @@ import { SelectField, TextField } from '../../ui/form-field';
 import { JsonView } from '../../ui/json-view';
 import { Facts, Page, Section } from '../../ui/page';
 import { SchemaForm } from '../../ui/schema-form';
-import { Tabs } from '../../ui/tabs';
+import { type Tab, Tabs } from '../../ui/tabs';
 import { VirtualList } from '../../ui/virtual-list';
 import { callTool, cardQuery, sendToAgent, type Tool, toolsQuery } from './protocols-api';
+import { servesAgents, servesTools } from './served';
 
 /** Height in pixels that a row is assumed to have until it is rendered. */
 const TOOL_ESTIMATE = 54;
@@ -163,26 +166,33 @@ function Tools() {
   );
 }
 
+const TABS: (Tab & { isServed: typeof servesTools; call: Call })[] = [
+  {
+    value: 'a2a',
+    label: 'Agents (A2A)',
+    content: <Agents />,
+    isServed: servesAgents,
+    call: { method: 'GET', path: '/.well-known/agent-card.json' },
+  },
+  {
+    value: 'mcp',
+    label: 'Tools (MCP)',
+    content: <Tools />,
+    isServed: servesTools,
+    call: { method: 'POST', path: '/mcp', body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} } },
+  },
+];
+
 export default function ProtocolsPage() {
-  const [{ tab = 'a2a' }, change] = useUrlState();
+  const [{ tab }, change] = useUrlState();
+  const info = useInfo();
+  const served = TABS.filter(({ isServed }) => !info || isServed(info.flags));
+  // Where neither is served, the page at this address says what the server says.
+  const tabs = served.length > 0 ? served : TABS;
+  const open = tabs.find(({ value }) => value === tab) ?? tabs[0];
   return (
-    <Page
-      title="A2A and MCP"
-      call={
-        tab === 'a2a'
-          ? { method: 'GET', path: '/.well-known/agent-card.json' }
-          : { method: 'POST', path: '/mcp', body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} } }
-      }
-    >
-      <Tabs
-        label="Protocols"
-        value={tab}
-        onChange={(value) => change({ tab: value })}
-        tabs={[
-          { value: 'a2a', label: 'Agents (A2A)', content: <Agents /> },
-          { value: 'mcp', label: 'Tools (MCP)', content: <Tools /> },
-        ]}
-      />
+    <Page title="A2A and MCP" call={open.call}>
+      <Tabs label="Protocols" value={open.value} onChange={(value) => change({ tab: value })} tabs={tabs} />
     </Page>
   );
 }

@@ -5,7 +5,7 @@ export const runs: PageDefinition = {
   title: 'Runs',
   group: 'Work',
   icon: 'runs',
-  flag: 'runs',
+  isServed: ({ runs }) => runs,
   load: () => import('./runs-page'),
   views: [{ path: '/runs/$runId', load: () => import('./run-page') }],
 };

@@ -5,6 +5,6 @@ export const store: PageDefinition = {
   title: 'Store',
   group: 'Operate',
   icon: 'store',
-  flag: 'store',
+  isServed: ({ store }) => store,
   load: () => import('./store-page'),
 };

@@ -5,7 +5,7 @@ export const threads: PageDefinition = {
   title: 'Threads',
   group: 'Work',
   icon: 'threads',
-  flag: 'threads',
+  isServed: ({ threads }) => threads,
   load: () => import('./threads-page'),
   views: [{ path: '/threads/$threadId', load: () => import('./thread-page') }],
 };
