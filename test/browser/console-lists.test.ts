@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser';
 import { seriousFindings, serveConsole } from '../support/console';
 import { insertEndedExports } from '../support/ended-exports';
-import { waitFor } from '../support/wait-for';
+import { expectSoon, waitFor } from '../support/wait-for';
 
 const GRAPHS = join(__dirname, '..', 'support', 'graphs', 'console-lists.json');
 const MESSAGES = 1_000;
@@ -17,6 +17,8 @@ const STEPS = 1_000;
 const NAMESPACES = 800;
 const VERSIONS = 90;
 const FILES = 400;
+/** More than the console reads to choose one from. */
+const ASSISTANTS = 1_001;
 /** Runs of one thread: more than two pages of them. */
 const OLDER_RUNS = 250;
 
@@ -323,5 +325,26 @@ describeInBrowser('long lists of the console', () => {
     expect(await seriousFindings(page)).toEqual([]);
     await scrollToEnd(list, FILES);
     await list.getByText(`part-00${FILES}.parquet`).waitFor();
+  });
+
+  it('finds an assistant that comes after the first 1,000 by name', async () => {
+    const { assistant_id } = await served.gantry.client().assistants.create({ graphId: 'talk', name: 'Zoologist' });
+    await served.gantry.sql.query(
+      `INSERT INTO assistants SELECT (jsonb_populate_record(NULL::assistants, to_jsonb(a) || jsonb_build_object(
+          'assistant_id', gen_random_uuid(), 'name', 'Assistant ' || n))).*
+        FROM (SELECT * FROM assistants WHERE assistant_id = $1) a, generate_series(1, $2::int) n`,
+      [assistant_id, ASSISTANTS],
+    );
+    const page = await open('/assistants');
+    const rows = page.getByRole('table', { name: 'Assistants' });
+    await rows.getByRole('link', { name: 'Assistant 1', exact: true }).waitFor();
+    expect(await page.getByLabel('Graph').locator('option').allTextContents()).toContain('prose');
+    await page.getByLabel('Find an assistant by its name').fill('zoolo');
+    await rows.getByRole('link', { name: 'Zoologist' }).click();
+    await page.getByRole('heading', { name: 'Zoologist' }).waitFor();
+    const chosen = page.getByLabel('Assistant', { exact: true }).locator('option:checked');
+
+    await page.goto(`${served.gantry.url}/console/runs?assistant=${assistant_id}`);
+    await expectSoon(() => chosen.textContent(), 'Zoologist');
   });
 });

@@ -2,6 +2,8 @@ import type { Assistant } from '@langchain/langgraph-sdk';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { graphsQuery } from '../../api/assistants';
+import { searchPage } from '../../api/json';
 import { sdk } from '../../api/sdk';
 import { useUrlState } from '../../app/url-state';
 import { Button } from '../../ui/button';
@@ -12,12 +14,19 @@ import { ChoiceFilter, Filters, TextFilter } from '../../ui/filters';
 import { FormDialog } from '../../ui/form-dialog';
 import { SelectField, TextField } from '../../ui/form-field';
 import { Page } from '../../ui/page';
+import { usePaged } from '../../ui/paged';
 
-const MOST = 1000;
-const listQuery = {
-  queryKey: ['assistants', 'list'],
-  queryFn: () => sdk.assistants.search({ limit: MOST, sortBy: 'name', sortOrder: 'asc' }),
-};
+const PAGE_SIZE = 100;
+
+const listAssistants = (name: string, graph: string | undefined, offset: number) =>
+  searchPage<Assistant>('/assistants/search', {
+    limit: PAGE_SIZE,
+    offset,
+    sort_by: 'name',
+    sort_order: 'asc',
+    ...(name && { name }),
+    ...(graph && { graph_id: graph }),
+  });
 
 const column = columnsOf<Assistant>();
 const COLUMNS = [
@@ -60,14 +69,14 @@ function AssistantDialog({ graphs, onClose }: { graphs: string[]; onClose: () =>
 export default function AssistantsPage() {
   const [{ name = '', graph }, change] = useUrlState();
   const [isCreating, setCreating] = useState(false);
-  const query = useQuery(listQuery);
-  const graphs = [...new Set(query.data?.map(({ graph_id: each }) => each))].sort();
-  const isWanted = (each: Assistant): boolean =>
-    each.name.toLowerCase().includes(name.toLowerCase()) && (!graph || each.graph_id === graph);
+  const list = usePaged(['assistants', 'list', name, graph], (offset) => listAssistants(name, graph, offset));
+  const { data: ofServer = [] } = useQuery(graphsQuery);
+  const graphs = [...new Set([...ofServer, ...(list.data ?? []).map(({ graph_id: each }) => each)])].sort();
   return (
     <Page
       title="Assistants"
       fills
+      beside={<span className="text-xs text-muted tabular-nums">{list.total?.toLocaleString()}</span>}
       call={{
         method: 'POST',
         path: '/assistants/search',
@@ -91,11 +100,13 @@ export default function AssistantsPage() {
           onChange={(value) => change({ graph: value })}
         />
       </Filters>
-      <Loaded of={query} inset>
+      <Loaded of={list} inset>
         {(assistants) => (
           <DataTable
             label="Assistants"
-            rows={assistants.filter(isWanted)}
+            rows={assistants}
+            total={list.total}
+            onEnd={list.more}
             columns={COLUMNS as never}
             rowId={({ assistant_id: id }) => id}
             linkOf={({ assistant_id: id }) => `/assistants/${id}`}

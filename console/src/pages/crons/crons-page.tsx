@@ -22,7 +22,7 @@ const column = columnsOf<Cron>();
 
 function CronDialog({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
-  const assistants = useAssistantOptions();
+  const { options: assistants, hint } = useAssistantOptions();
   const [assistant, setAssistant] = useState('');
   const [schedule, setSchedule] = useState('0 9 * * 1-5');
   const [timezone, setTimezone] = useState(() => Intl.DateTimeFormat().resolvedOptions().timeZone);
@@ -38,6 +38,7 @@ function CronDialog({ onClose }: { onClose: () => void }) {
         value={assistant || (assistants[0]?.[0] ?? '')}
         onChange={setAssistant}
         options={assistants}
+        hint={hint}
       />
       <TextField
         label="Schedule"

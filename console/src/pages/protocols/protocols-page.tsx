@@ -23,7 +23,7 @@ const TOOL_ESTIMATE = 54;
 
 function Agents() {
   const [{ agent }, change] = useUrlState();
-  const assistants = useAssistantOptions();
+  const { options: assistants, hint } = useAssistantOptions(agent);
   const chosen = agent ?? assistants[0]?.[0] ?? '';
   const card = useQuery(cardQuery(chosen));
   const [text, setText] = useState('');
@@ -33,7 +33,13 @@ function Agents() {
   return (
     <div className="grid gap-6 lg:grid-cols-2">
       <div className="space-y-4">
-        <SelectField label="Agent" value={chosen} onChange={(value) => change({ agent: value })} options={assistants} />
+        <SelectField
+          label="Agent"
+          value={chosen}
+          onChange={(value) => change({ agent: value })}
+          options={assistants}
+          hint={hint}
+        />
         {card.error ? (
           <ErrorBox error={card.error} retry={() => void card.refetch()} />
         ) : card.data ? (

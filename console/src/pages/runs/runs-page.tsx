@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { assistantsQuery, useAssistantName } from '../../api/assistants';
+import { useAssistantName, useAssistants } from '../../api/assistants';
 import { answerOf, api } from '../../api/client';
 import type { Schemas } from '../../api/info';
 import { type UrlState, useUrlState } from '../../app/url-state';
@@ -99,7 +99,7 @@ function useColumns(): Columns<FoundRun> {
 
 export default function RunsPage() {
   const [state, setState] = useUrlState();
-  const assistants = useQuery(assistantsQuery);
+  const assistants = useAssistants(state.assistant);
   const columns = useColumns();
   const body = useMemo(() => searchOf(state), [state]);
   const query = useInfiniteQuery({
