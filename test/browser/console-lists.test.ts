@@ -343,6 +343,8 @@ describeInBrowser('long lists of the console', () => {
     await rows.getByRole('link', { name: 'Zoologist' }).click();
     await page.getByRole('heading', { name: 'Zoologist' }).waitFor();
     const chosen = page.getByLabel('Assistant', { exact: true }).locator('option:checked');
+    await page.getByRole('link', { name: 'Open in the playground' }).click();
+    await expectSoon(() => chosen.textContent(), 'Zoologist (talk)');
 
     await page.goto(`${served.gantry.url}/console/runs?assistant=${assistant_id}`);
     await expectSoon(() => chosen.textContent(), 'Zoologist');

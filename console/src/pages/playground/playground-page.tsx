@@ -1,5 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
-import { assistantsQuery } from '../../api/assistants';
+import { useAssistants } from '../../api/assistants';
 import { useUrlState } from '../../app/url-state';
 import { Button } from '../../ui/button';
 import { copy } from '../../ui/copy-button';
@@ -14,7 +13,7 @@ import { modesOf } from './stream-log';
 
 export default function PlaygroundPage() {
   const [{ assistant, thread, checkpoint, branch, settings, events, modes }, setState] = useUrlState();
-  const assistants = useQuery(assistantsQuery);
+  const assistants = useAssistants(assistant);
   const [options, setOptions] = useRunOptions();
   const isSettingsOpen = settings === 'open';
   const chat = useChatKey(thread);
@@ -87,8 +86,8 @@ export default function PlaygroundPage() {
         </>
       }
     >
-      {assistants.isPending && <Loading />}
-      {assistants.isError && (
+      {!assistants.data && !assistants.error && <Loading />}
+      {assistants.error && (
         <div className="p-6">
           <ErrorBox error={assistants.error} retry={() => void assistants.refetch()} />
         </div>
