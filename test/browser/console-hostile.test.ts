@@ -121,9 +121,7 @@ describeInBrowser('the console with data that nobody would choose', () => {
   });
 
   it('says why a filter is not applied', async () => {
-    const page = await served.visit('/threads');
-    await settled(page);
-    const says = async (label: string, text: string, problem: string | RegExp): Promise<void> => {
+    const says = async (page: Page, label: string, text: string, problem: string | RegExp): Promise<void> => {
       const field = page.getByLabel(label);
       await field.fill(text);
       await page.getByRole('search').getByText(problem).waitFor();
@@ -132,9 +130,15 @@ describeInBrowser('the console with data that nobody would choose', () => {
       await field.fill('');
       await page.getByRole('search').getByText(problem).waitFor({ state: 'detached' });
     };
-    await says('Thread id', '0190', 'Paste a whole id');
-    await says('Metadata', '{"a": ', /JSON/);
-    await says('Values', '["a"]', 'Write a JSON object: {"key": "value"}');
+    const threads = await served.visit('/threads');
+    await settled(threads);
+    await says(threads, 'Thread id', '0190', 'Paste a whole id');
+    await says(threads, 'Metadata', '{"a": ', /JSON/);
+    await says(threads, 'Values', '["a"]', 'Write a JSON object: {"key": "value"}');
+    const runs = await served.visit('/runs');
+    await settled(runs);
+    await says(runs, 'Metadata', '{"a": ', /JSON/);
+    await says(runs, 'Metadata', '["a"]', 'Write a JSON object: {"key": "value"}');
   });
 
   it('lists 10,000 threads, of which it renders those in sight', async () => {

@@ -8,7 +8,7 @@ import { type Columns, DataTable } from '../../ui/data-table';
 import { Empty, Loaded } from '../../ui/feedback';
 import { ChoiceFilter, Filters, TextFilter } from '../../ui/filters';
 import { Id } from '../../ui/copy-button';
-import { jsonProblem } from '../../ui/json-editor';
+import { objectOf, problemOfObject } from '../../ui/json-object';
 import { Page } from '../../ui/page';
 import { rowsOf, useMore } from '../../ui/paged';
 import { Status } from '../../ui/status';
@@ -26,13 +26,12 @@ const searchRuns = (body: object) => answerOf(api.POST('/runs/search', { body })
 
 /** The filters of the address as the body of a search. */
 function searchOf({ status, assistant, thread, error, metadata, hours }: UrlState): Record<string, unknown> {
-  const isJson = metadata !== undefined && jsonProblem(metadata) === undefined && metadata.trim().startsWith('{');
   return {
     ...(status && { status: status.split(',') }),
     ...(assistant && { assistant_id: assistant }),
     ...(thread && { thread_id: thread }),
     ...(error && { error }),
-    ...(isJson && { metadata: JSON.parse(metadata) as object }),
+    ...(objectOf(metadata) && { metadata: objectOf(metadata) }),
     ...(hours && { created_after: new Date(Date.now() - Number(hours) * 3_600_000).toISOString() }),
   };
 }
@@ -165,6 +164,7 @@ export default function RunsPage() {
           value={state.metadata}
           onChange={set('metadata')}
           className="w-44"
+          problemOf={problemOfObject}
         />
       </Filters>
       <Loaded of={query} lines={8} inset>

@@ -7,7 +7,7 @@ import { Id } from '../../ui/copy-button';
 import { type Columns, DataTable } from '../../ui/data-table';
 import { Empty, Loaded } from '../../ui/feedback';
 import { ChoiceFilter, Filters, TextFilter } from '../../ui/filters';
-import { jsonProblem } from '../../ui/json-editor';
+import { objectOf, problemOfObject } from '../../ui/json-object';
 import { messagesOf, textOf } from '../../ui/chat-messages';
 import { Page } from '../../ui/page';
 import { rowsOf, useMore } from '../../ui/paged';
@@ -18,11 +18,6 @@ type Thread = Schemas['FoundThread'];
 const PAGE_SIZE = 100;
 const WATCH_MS = 4_000;
 
-const objectOf = (text: string | undefined): object | undefined =>
-  text?.trim().startsWith('{') && jsonProblem(text) === undefined ? (JSON.parse(text) as object) : undefined;
-
-const problemOfObject = (text: string): string | undefined =>
-  objectOf(text) ? undefined : (jsonProblem(text) ?? 'Write a JSON object: {"key": "value"}');
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const problemOfId = (text: string): string | undefined => (ID.test(text) ? undefined : 'Paste a whole id');
 
