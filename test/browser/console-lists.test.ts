@@ -338,14 +338,12 @@ describeInBrowser('long lists of the console', () => {
     const page = await open('/assistants');
     const rows = page.getByRole('table', { name: 'Assistants' });
     await rows.getByRole('link', { name: 'Assistant 1', exact: true }).waitFor();
-    expect(await page.getByLabel('Graph').locator('option').allTextContents()).toContain('prose');
+    await page.getByLabel('Graph').locator('option', { hasText: 'prose' }).waitFor({ state: 'attached' });
     await page.getByLabel('Find an assistant by its name').fill('zoolo');
     await rows.getByRole('link', { name: 'Zoologist' }).click();
-    await page.getByRole('heading', { name: 'Zoologist' }).waitFor();
     const chosen = page.getByLabel('Assistant', { exact: true }).locator('option:checked');
     await page.getByRole('link', { name: 'Open in the playground' }).click();
     await expectSoon(() => chosen.textContent(), 'Zoologist (talk)');
-
     await page.goto(`${served.gantry.url}/console/runs?assistant=${assistant_id}`);
     await expectSoon(() => chosen.textContent(), 'Zoologist');
   });
