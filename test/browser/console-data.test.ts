@@ -1,10 +1,13 @@
 import { describeInBrowser } from '../support/browser';
 import { hasFocus, seriousFindings, serveConsole, takePicture } from '../support/console';
 import { destinationBody, testStore } from '../support/exports';
+import { insertEndedExports } from '../support/ended-exports';
 import { EXAMPLE_GRAPHS } from '../support/gantry';
 import { expectSoon, waitFor } from '../support/wait-for';
 
 const DAY_MS = 86_400_000;
+/** More than the console requests at a time. */
+const ENDED_EXPORTS = 110;
 
 describeInBrowser('traces and exports in the console', () => {
   const served = serveConsole({ graphProcesses: 1, graphs: EXAMPLE_GRAPHS, env: { GANTRY_TRACING: 'on' } });
@@ -298,6 +301,32 @@ describeInBrowser('traces and exports in the console', () => {
     expect(await page.getByRole('treeitem').count()).toBeLessThan(200);
     await page.getByRole('tree').press('ArrowDown');
     await page.getByRole('heading', { name: 'step 1', exact: true }).waitFor();
+  });
+
+  it('reads a list again and again only while it has one page', async () => {
+    const statuses = Array.from({ length: ENDED_EXPORTS }, () => 'TimedOut' as const);
+    await insertEndedExports(served.gantry, statuses);
+    const page = await served.browser.open('about:blank');
+    await page.clock.install();
+    const offsets: (string | null)[] = [];
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname === '/api/v1/bulk-exports' && searchParams.get('status') === 'TimedOut')
+        offsets.push(searchParams.get('offset'));
+    });
+    await page.goto(`${served.gantry.url}/console/exports?status=TimedOut`);
+    const table = page.getByRole('table', { name: 'Exports' });
+    await table.getByRole('row').nth(1).waitFor();
+    await page.clock.runFor(60_000);
+    await waitFor('the first page to be read again', () => offsets.length > 1);
+    expect(offsets).not.toContain('100');
+    await waitFor('the last row', async () => {
+      await table.press('End');
+      return (await table.getByRole('row').last().getAttribute('aria-rowindex')) === String(ENDED_EXPORTS + 1);
+    });
+    const before = offsets.length;
+    await page.clock.runFor(60_000);
+    expect(offsets.length).toBe(before);
   });
 
   /** Uploads a trace as a LangSmith client does, all of its runs below one root. */

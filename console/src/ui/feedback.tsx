@@ -72,11 +72,21 @@ interface LoadedProps<Data> {
   children: (data: Data) => ReactNode;
 }
 
-/** Shows the result of a query; grey bars until it is there, and the server's message if it refused. */
+/**
+ * Shows the result of a query; grey bars until it is there, and the server's message if it refused. What had been read before the
+ * refusal stays under the message: a list keeps its place, and a form in it its text.
+ */
 export function Loaded<Data>({ of: { data, error, refetch }, lines, inset, children }: LoadedProps<Data>) {
-  if (error) {
-    const box = <ErrorBox error={error} retry={() => void refetch()} />;
-    return inset ? <div className="p-4 sm:px-6">{box}</div> : box;
-  }
-  return data === undefined ? <Loading lines={lines} /> : children(data);
+  const note = error ? (
+    <div className={inset ? 'p-4 sm:px-6' : 'mb-4'}>
+      <ErrorBox error={error} retry={() => void refetch()} />
+    </div>
+  ) : undefined;
+  if (data === undefined) return note ?? <Loading lines={lines} />;
+  return (
+    <>
+      {note}
+      {children(data)}
+    </>
+  );
 }

@@ -18,18 +18,35 @@ interface Paged<Item> {
 interface NextPage {
   hasNextPage: boolean;
   isFetchingNextPage: boolean;
+  isFetchNextPageError: boolean;
   fetchNextPage: () => Promise<unknown>;
 }
 
-/** Returns a function that requests the next page of a query, if there is one and none is being read. */
-export function useMore({ hasNextPage, isFetchingNextPage, fetchNextPage }: NextPage): () => void {
+/**
+ * Returns a function that requests the next page of a query, if there is one and none is being read. After a failure it requests
+ * none until the query has been read again: its caller is in sight, and would repeat the request without a pause.
+ */
+export function useMore({
+  hasNextPage,
+  isFetchingNextPage,
+  isFetchNextPageError,
+  fetchNextPage,
+}: NextPage): () => void {
   return useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+    if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
 }
 
 /** The rows of all pages, for `select` of a query: it is called when the pages change, not when a view is drawn. */
 export const rowsOf = <Row>({ pages }: InfiniteData<Row[]>): Row[] => pages.flat();
+
+/**
+ * The rows of all pages, each once: of pages that are read by their offset, a later one has the last rows of the one before
+ * again when rows have been put above them.
+ */
+export const rowsById =
+  <Row>(idOf: (row: Row) => string) =>
+  ({ pages }: InfiniteData<Row[]>): Row[] => [...new Map(pages.flat().map((row) => [idOf(row), row])).values()];
 
 const itemsOf = <Item>({ pages }: InfiniteData<Page<Item>>): { rows: Item[]; total: number | undefined } => ({
   rows: pages.flatMap(({ items }) => items),
@@ -37,7 +54,8 @@ const itemsOf = <Item>({ pages }: InfiniteData<Page<Item>>): { rows: Item[]; tot
 });
 
 /**
- * A list that is read page by page as it is scrolled. `read` gets the offset of the page; `refetchMs` repeats what is loaded.
+ * A list that is read page by page as it is scrolled. `read` gets the offset of the page. The first page is read again every
+ * `refetchMs`, until there is a second one: a long list is not read again as a whole.
  */
 export function usePaged<Item>(
   queryKey: unknown[],
@@ -54,7 +72,7 @@ export function usePaged<Item>(
     },
     placeholderData: keepPreviousData,
     select: itemsOf<Item>,
-    ...(refetchMs !== undefined && { refetchInterval: refetchMs }),
+    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 1 ? (refetchMs ?? false) : false),
   });
   return {
     data: query.data?.rows,

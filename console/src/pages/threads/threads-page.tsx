@@ -10,7 +10,7 @@ import { ChoiceFilter, Filters, TextFilter } from '../../ui/filters';
 import { objectOf, problemOfObject } from '../../ui/json-object';
 import { messagesOf, textOf } from '../../ui/chat-messages';
 import { Page } from '../../ui/page';
-import { rowsOf, useMore } from '../../ui/paged';
+import { rowsById, useMore } from '../../ui/paged';
 import { Status } from '../../ui/status';
 import { Time } from '../../ui/time';
 
@@ -70,6 +70,10 @@ const COLUMNS: Columns<Thread> = [
   },
 ];
 
+const idOf = ({ thread_id }: Thread): string => thread_id!;
+/** A thread moves to the first page when something happens on it, and those before it move down. */
+const threadsOf = rowsById(idOf);
+
 export default function ThreadsPage() {
   const [state, setState] = useUrlState();
   const body = useMemo(() => searchOf(state), [state]);
@@ -79,7 +83,7 @@ export default function ThreadsPage() {
       answerOf(api.POST('/threads/search', { body: { ...body, limit: PAGE_SIZE, offset: pageParam } })),
     initialPageParam: 0,
     getNextPageParam: (last, pages) => (last.length < PAGE_SIZE ? undefined : pages.length * PAGE_SIZE),
-    select: rowsOf,
+    select: threadsOf,
     refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 1 ? WATCH_MS : false),
   });
   const total = useQuery({
@@ -127,7 +131,7 @@ export default function ThreadsPage() {
             label="Threads"
             rows={rows}
             columns={COLUMNS}
-            rowId={(thread) => thread.thread_id!}
+            rowId={idOf}
             linkOf={(thread) => `/threads/${thread.thread_id}`}
             onEnd={more}
             total={total.data}
