@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser';
+import { seriousFindings } from '../support/console';
 import { main, NAMES, serveFilledConsole, settled, TEMPORAL_UI } from '../support/console-pages';
 import { expectSoon, waitFor } from '../support/wait-for';
 
@@ -82,6 +83,44 @@ describeInBrowser('the addresses and links of the console', () => {
       }
     },
   );
+
+  it('shows the thread of the address in the inbox, and no other one in its place when it waits no longer', async () => {
+    const client = served.gantry.client();
+    const { thread_id: stopped } = await client.threads.create();
+    const run = await client.runs.create(stopped, 'pipeline', { input: { step_ms: 60_000 } });
+    await waitFor('the run', async () => (await client.runs.get(stopped, run.run_id)).status === 'running');
+    await client.runs.cancel(stopped, run.run_id, true);
+    const page = await served.visit(`/threads/${stopped}`);
+    await main(page).getByText('interrupted', { exact: true }).first().waitFor();
+    await page.getByRole('tab', { name: 'Values' }).waitFor();
+    const link = page.getByRole('link', { name: 'Answer in the inbox' });
+    expect(await link.count()).toBe(0);
+    const gone = page.getByText('This thread no longer waits for an answer');
+    await served.visit(`/inbox?thread=${stopped}`);
+    await gone.waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+
+    const { thread_id: asking } = await client.threads.create();
+    await client.runs.wait(asking, 'approval', { input: { amount: 32 } });
+    await served.visit(`/threads/${asking}`);
+    await link.click();
+    const questions = page.getByRole('region', { name: /Question/ });
+    await questions.getByText('"Refund of $32"').waitFor();
+    // Another person answers.
+    await client.runs.create(asking, 'approval', { command: { resume: 'reject' } });
+    await gone.waitFor();
+    expect(await questions.count()).toBe(0);
+    await page.keyboard.press('a');
+    await page.keyboard.press('j');
+    await questions.getByText('"Refund of $120"').waitFor();
+
+    // The first one is in the address from the beginning, and answered by another person as well.
+    await served.visit('/inbox');
+    await questions.getByText('"Refund of $120"').waitFor();
+    const first = new URL(page.url()).searchParams.get('thread')!;
+    await client.runs.create(first, 'approval', { command: { resume: 'reject' } });
+    await gone.waitFor();
+  });
 
   it('finds runs of several projects by one filter', async () => {
     const page = await served.open('/traces');

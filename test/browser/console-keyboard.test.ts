@@ -75,6 +75,36 @@ describeInBrowser('the main actions of the console by keyboard alone', () => {
     await page.getByText('"paid $70"').waitFor();
   });
 
+  it('types an answer with the letters that move, approve and reject beside its editor', async () => {
+    const client = served.gantry.client();
+    const { thread_id: other } = await client.threads.create();
+    await client.runs.wait(other, 'approval', { input: { amount: 5 } });
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, 'ask_both', { input: {} });
+    const page = await visit(`/inbox?thread=${thread_id}`);
+    await page.getByRole('region').getByRole('heading', { name: 'Second?' }).waitFor();
+    const question = page.getByRole('region', { name: /Question/ });
+    const second = question.filter({ has: page.getByRole('heading', { name: 'Second?' }) });
+    await press(page, second.getByRole('button', { name: 'Answer' }));
+    const editor = second.getByRole('textbox', { name: 'Answer as JSON' });
+    await tabTo(page, editor);
+    await page.keyboard.type('"a jar, e');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('End');
+    await page.keyboard.type(' kraj"');
+    expect(await editor.textContent()).toBe('"a jar, e kraj"');
+    expect(new URL(page.url()).searchParams.get('thread')).toBe(thread_id);
+    expect(await question.count()).toBe(2);
+    await press(page, second.getByRole('button', { name: 'Send the answer' }));
+    const values = await waitFor('the answer', async () => {
+      const asked = await client.threads.get<{ first: string; second: string }>(thread_id);
+      return asked.status === 'interrupted' && asked.values.second !== '' && asked.values;
+    });
+    expect(values).toEqual({ first: '', second: 'a jar, e kraj' });
+    await client.threads.delete(thread_id);
+    await client.threads.delete(other);
+  });
+
   it('finds a failed run by a filter, and opens it', async () => {
     const client = served.gantry.client();
     const { thread_id } = await client.threads.create();

@@ -12,7 +12,8 @@ describeInBrowser('the console with data of a form that nobody expects', () => {
     const page = await served.browser.open('about:blank');
     const waiting = Object.entries(threads).map(([id, value]) => waitingThread(id, value));
     await answerInstead(page, '/threads/search', () => waiting.slice(answered.length));
-    for (const id of Object.keys(threads)) {
+    for (const [id, value] of Object.entries(threads)) {
+      await answerInstead(page, `/threads/${id}`, () => waitingThread(id, value));
       await answerInstead(page, `/threads/${id}/runs`, (body) => {
         const { command } = body as { command: { resume: Record<string, unknown> } };
         answered.push([id, command.resume[`of ${id}`]]);

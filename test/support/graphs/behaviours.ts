@@ -82,6 +82,18 @@ export const ask = new StateGraph(Asking)
   .addEdge('ask', END)
   .compile({ name: 'ask' });
 
+const AskingBoth = z.object({ first: z.string().default(''), second: z.string().default('') });
+
+/** Two tasks ask at the same time. */
+export const askBoth = new StateGraph(AskingBoth)
+  .addNode('ask_first', () => ({ first: String(interrupt('First?')) }))
+  .addNode('ask_second', () => ({ second: String(interrupt('Second?')) }))
+  .addEdge(START, 'ask_first')
+  .addEdge(START, 'ask_second')
+  .addEdge('ask_first', END)
+  .addEdge('ask_second', END)
+  .compile({ name: 'ask_both' });
+
 const Inquiring = z.object({ request: z.record(z.string(), z.unknown()).default({}), answer: z.unknown().optional() });
 
 /** Asks what its input requests: a question with a schema, or actions to review. */

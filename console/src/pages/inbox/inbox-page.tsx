@@ -1,11 +1,10 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { sdk } from '../../api/sdk';
 import { useUrlState } from '../../app/url-state';
 import { Empty, ErrorBox, Loading } from '../../ui/feedback';
-import { findWaiting, type Waiting } from './waiting';
-import { messagesOf } from '../../ui/chat-messages';
+import { findWaiting, messagesQuery, type Waiting } from './waiting';
 import { InterruptForm } from '../../ui/interrupt-form';
 import { Conversation } from '../../ui/messages';
 import { Page } from '../../ui/page';
@@ -18,6 +17,11 @@ const WATCH_MS = 3_000;
 /** Height in pixels that a row of the list is assumed to have until it is rendered. */
 const ROW_ESTIMATE = 60;
 const WITHOUT_SCROLL = { preventScroll: true };
+const OWN_KEYS = 'input, textarea, select, [contenteditable], [role=dialog]';
+
+/** Whether a key is for what has the focus. The target of an event hides an editor in a shadow root; its path has all of it. */
+const isForFocused = (event: KeyboardEvent): boolean =>
+  event.composedPath().some((each) => each instanceof Element && each.matches(OWN_KEYS));
 
 export default function InboxPage() {
   const [{ thread }, setState] = useUrlState();
@@ -25,13 +29,23 @@ export default function InboxPage() {
   const [isBusy, setBusy] = useState(false);
   const list = useRef<HTMLDivElement>(null);
   const wasMovedByKey = useRef(false);
-  const waiting = useQuery({ queryKey: ['waiting'], queryFn: findWaiting, refetchInterval: WATCH_MS });
+  const waiting = useQuery({
+    queryKey: ['waiting'],
+    queryFn: findWaiting,
+    refetchInterval: WATCH_MS,
+    refetchOnMount: 'always',
+  });
   const all = waiting.data ?? [];
-  const at = Math.max(
-    all.findIndex(({ threadId }) => threadId === thread),
-    0,
-  );
-  const shown = all.at(at);
+  const at = all.findIndex(({ threadId }) => threadId === thread);
+  const shown: Waiting | undefined = all[at];
+  // What another page had read before may be answered since.
+  const isCurrent = waiting.isFetchedAfterMount;
+
+  const first = isCurrent ? all[0]?.threadId : undefined;
+  useEffect(() => {
+    // The thread in the address stays selected when the list changes above it, and another one never takes its place.
+    if (!thread && first) setState({ thread: first });
+  }, [thread, first, setState]);
 
   useEffect(() => {
     // After the list has rendered the row, and without the browser's own scrolling beside that of the list.
@@ -41,9 +55,7 @@ export default function InboxPage() {
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      const target = event.target as HTMLElement;
-      if (target.closest('input, textarea, select, [contenteditable], [role=dialog]') || event.metaKey || event.ctrlKey)
-        return;
+      if (isForFocused(event) || event.metaKey || event.ctrlKey || event.altKey) return;
       const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
       if (step !== undefined && all.length > 0) {
         event.preventDefault();
@@ -68,7 +80,9 @@ export default function InboxPage() {
       const resume = question.id ? { [question.id]: value } : value;
       await sdk.runs.create(item.threadId, item.assistantId, { command: { resume } });
       notify('Answer sent: the run continues.');
-      // An answered question leaves the list at once; the run's next question comes with the next refetch.
+      // An answered question leaves the list at once, also if the list is being read; the run's next question comes with the
+      // next refetch.
+      await queries.cancelQueries({ queryKey: ['waiting'] });
       queries.setQueryData<Waiting[]>(['waiting'], (before) =>
         before?.flatMap((each) => {
           if (each.threadId !== item.threadId) return [each];
@@ -115,7 +129,7 @@ export default function InboxPage() {
           A run that calls interrupt() stops and asks here. Try the assistant “approval” in the Playground.
         </Empty>
       )}
-      {shown && (
+      {all.length > 0 && (
         <div className="flex min-h-0 flex-1 flex-col md:grid md:grid-cols-[20rem_minmax(0,1fr)]">
           <div
             ref={list}
@@ -150,29 +164,24 @@ export default function InboxPage() {
             </VirtualList>
           </div>
           <div className="min-h-0 flex-1 overflow-auto p-4 sm:p-6">
-            <div className="mx-auto max-w-3xl space-y-6">
-              <p className="text-xs text-muted">
-                <Link to={`/threads/${shown.threadId}`} className="font-mono text-accent underline">
-                  {shown.threadId}
+            {shown ? (
+              <WaitingThread
+                key={shown.threadId}
+                item={shown}
+                isBusy={isBusy}
+                answer={(question, value) => void answer(shown, question, value)}
+              />
+            ) : thread && isCurrent ? (
+              <Empty icon="inbox" title="This thread no longer waits for an answer">
+                It was answered, or its run was stopped.{' '}
+                <Link to={`/threads/${thread}`} className="text-accent underline">
+                  See the thread
                 </Link>
-              </p>
-              {messagesOf(shown.values) && <Conversation messages={messagesOf(shown.values)!.slice(-6)} />}
-              {shown.questions.map((question, index) => (
-                <section
-                  key={`${shown.threadId} ${question.id ?? index}`}
-                  aria-label={`Question ${index + 1}`}
-                  {...(index === 0 && { 'data-answers': true })}
-                  className="rounded-lg border border-wait/50 bg-wait-soft p-4"
-                >
-                  <h2 className="mb-2 font-semibold text-wait">{summaryOf(question)}</h2>
-                  <InterruptForm
-                    question={question}
-                    isBusy={isBusy}
-                    answer={(value) => void answer(shown, question, value)}
-                  />
-                </section>
-              ))}
-            </div>
+                , or choose another one that waits.
+              </Empty>
+            ) : (
+              <Loading />
+            )}
           </div>
         </div>
       )}
@@ -182,4 +191,38 @@ export default function InboxPage() {
 
 function Key({ name }: { name: string }) {
   return <kbd className="rounded border border-strong-line bg-surface px-1 font-mono text-2xs">{name}</kbd>;
+}
+
+interface WaitingThreadProps {
+  item: Waiting;
+  isBusy: boolean;
+  answer: (question: Question, value: unknown) => void;
+}
+
+/** Questions of a thread, below its last messages. The forms appear with the messages, which would move them otherwise. */
+function WaitingThread({ item, isBusy, answer }: WaitingThreadProps) {
+  const messages = useQuery({ ...messagesQuery(item), placeholderData: keepPreviousData });
+  if (messages.isPending) return <Loading />;
+  return (
+    <div className="mx-auto max-w-3xl space-y-6">
+      <p className="text-xs text-muted">
+        <Link to={`/threads/${item.threadId}`} className="font-mono text-accent underline">
+          {item.threadId}
+        </Link>
+      </p>
+      {messages.isError && <ErrorBox error={messages.error} retry={() => void messages.refetch()} />}
+      {messages.data && messages.data.length > 0 && <Conversation messages={messages.data} />}
+      {item.questions.map((question, index) => (
+        <section
+          key={question.id ?? index}
+          aria-label={`Question ${index + 1}`}
+          {...(index === 0 && { 'data-answers': true })}
+          className="rounded-lg border border-wait/50 bg-wait-soft p-4"
+        >
+          <h2 className="mb-2 font-semibold text-wait">{summaryOf(question)}</h2>
+          <InterruptForm question={question} isBusy={isBusy} answer={(value) => answer(question, value)} />
+        </section>
+      ))}
+    </div>
+  );
 }

@@ -1,28 +1,45 @@
+import { queryOptions } from '@tanstack/react-query';
 import { answerOf, api } from '../../api/client';
+import { messagesOf } from '../../ui/chat-messages';
 import type { Question } from '../../ui/questions';
 
 const PAGE_SIZE = 200;
+/** Messages before a question that are shown with it. */
+const SHOWN_MESSAGES = 6;
 
 export interface Waiting {
   threadId: string;
   assistantId: string | undefined;
   graphId: string | undefined;
   since: string;
-  values: unknown;
   questions: Question[];
 }
 
+// Without the values, which may be large: the list is read every few seconds.
 const searchInterrupted = (offset: number) =>
   answerOf(
     api.POST('/threads/search', {
-      body: { status: 'interrupted', limit: PAGE_SIZE, offset, sort_by: 'state_updated_at', sort_order: 'asc' },
+      body: {
+        status: 'interrupted',
+        limit: PAGE_SIZE,
+        offset,
+        sort_by: 'state_updated_at',
+        sort_order: 'asc',
+        select: ['thread_id', 'updated_at', 'state_updated_at', 'metadata', 'interrupts'],
+      },
     }),
   );
 
 /**
- * Threads that wait for a person, oldest first. A question that several tasks carry is one question. A thread whose run was
- * stopped in the middle has the same status, but asks nothing.
+ * Questions that a thread asks. One that several tasks carry is one question. A thread whose run was stopped in the middle is
+ * interrupted as well, but asks nothing.
  */
+export function questionsOf(interrupts: Record<string, unknown[]> | undefined): Question[] {
+  const asked = Object.values(interrupts ?? {}).flat() as Question[];
+  return [...new Map(asked.map((each, index) => [each.id ?? index, each])).values()];
+}
+
+/** Threads that wait for a person, oldest first. */
 export async function findWaiting(): Promise<Waiting[]> {
   const threads = await searchInterrupted(0);
   for (let count = threads.length; count === PAGE_SIZE;) {
@@ -31,8 +48,7 @@ export async function findWaiting(): Promise<Waiting[]> {
     count = page.length;
   }
   return threads.flatMap((thread): Waiting[] => {
-    const asked = Object.values(thread.interrupts ?? {}).flat() as Question[];
-    const questions = [...new Map(asked.map((each, index) => [each.id ?? index, each])).values()];
+    const questions = questionsOf(thread.interrupts);
     if (questions.length === 0) return [];
     const { assistant_id, graph_id } = (thread.metadata ?? {}) as { assistant_id?: string; graph_id?: string };
     return [
@@ -41,9 +57,19 @@ export async function findWaiting(): Promise<Waiting[]> {
         assistantId: assistant_id,
         graphId: graph_id,
         since: thread.state_updated_at ?? thread.updated_at!,
-        values: thread.values,
         questions,
       },
     ];
   });
 }
+
+/** The last messages of a thread that waits, read once for each of its states; none where its values are no conversation. */
+export const messagesQuery = ({ threadId, since }: Waiting) =>
+  queryOptions({
+    queryKey: ['messages of waiting', threadId, since],
+    queryFn: async () => {
+      const { values } = await answerOf(api.GET('/threads/{thread_id}', { params: { path: { thread_id: threadId } } }));
+      return messagesOf(values)?.slice(-SHOWN_MESSAGES) ?? [];
+    },
+    staleTime: Infinity,
+  });

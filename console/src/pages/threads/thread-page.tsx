@@ -21,6 +21,7 @@ import { Status } from '../../ui/status';
 import { Tabs } from '../../ui/tabs';
 import { Time } from '../../ui/time';
 import { notify, notifyError } from '../../ui/toast';
+import { questionsOf } from '../inbox/waiting';
 import { type FoundRun, Took } from '../runs/runs-page';
 import { Checkpoints } from './checkpoints';
 
@@ -125,6 +126,8 @@ export default function ThreadPage() {
   const temporal = useTemporalSearch(lastRun?.run_id);
   const data = thread.data;
   const messages = messagesOf(data?.values);
+  // A thread whose run was stopped is interrupted as well, but asks nothing.
+  const isAsking = data?.status === 'interrupted' && questionsOf(data.interrupts).length > 0;
   const copy = async (): Promise<void> => {
     try {
       const made = await answerOf(api.POST('/threads/{thread_id}/copy', path));
@@ -201,10 +204,10 @@ export default function ThreadPage() {
               label: messages ? 'Conversation' : 'Values',
               content: (
                 <>
-                  {(data.error != null || data.status === 'interrupted') && (
+                  {(data.error != null || isAsking) && (
                     <div className="space-y-4 px-4 pb-3 sm:px-6">
                       {data.error && <ErrorBox error={(data.error as { message?: string }).message ?? data.error} />}
-                      {data.status === 'interrupted' && (
+                      {isAsking && (
                         <p className="rounded-lg border border-wait/40 bg-wait-soft px-4 py-2.5 text-wait">
                           This thread waits for a person.{' '}
                           <Link to="/inbox" search={{ thread: threadId } as never} className="font-medium underline">
