@@ -99,6 +99,33 @@ describeInBrowser('the console', () => {
     await page.getByText(/Here is what I found/).waitFor();
   });
 
+  it('Threads: keeps the draft of a state, and edits the one it was made of, while its history changes or can’t be read', async () => {
+    const client = served.gantry.client();
+    const id = await threadAfter('nested', { text: 'hello' });
+    const { checkpoint } = await client.threads.getState(id);
+    const page = await open(`/threads/${id}?tab=checkpoints`);
+    const checkpoints = page.locator('[aria-label=Checkpoints] button');
+    await checkpoints.first().waitFor();
+    const before = await checkpoints.count();
+    await page.getByRole('button', { name: 'Edit the state' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Values').click();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.insertText('{"text": "from a draft"}');
+    const isHistory = ({ pathname }: URL): boolean => pathname.endsWith('/history');
+    await page.route(isHistory, (route) => route.fulfill({ status: 500, json: { message: 'No history today' } }));
+    await page.locator('[role=alert]', { hasText: 'No history today' }).waitFor();
+    expect(await checkpoints.count()).toBe(before);
+    await client.runs.wait(id, 'nested', { input: { text: 'newer' } });
+    await page.unroute(isHistory);
+    await waitFor('the newer states', async () => (await checkpoints.count()) > before);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const edited = await client.threads.getState(id);
+    expect(edited.values).toMatchObject({ text: 'from a draft' });
+    expect(edited.parent_checkpoint?.checkpoint_id).toBe(checkpoint.checkpoint_id);
+  });
+
   it('Threads: finds one by its values and status', async () => {
     const id = await threadAfter('nested', { text: 'found by this' });
     const page = await open('/threads');

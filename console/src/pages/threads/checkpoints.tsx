@@ -5,12 +5,12 @@ import { sdk } from '../../api/sdk';
 import { useUrlState } from '../../app/url-state';
 import { Button, buttonClass } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
-import { Empty, ErrorBox, Loading } from '../../ui/feedback';
+import { Empty, ErrorBox, Loaded } from '../../ui/feedback';
 import { JsonDiff } from '../../ui/json-diff';
 import { JsonEditor, jsonProblem } from '../../ui/json-editor';
 import { JsonView } from '../../ui/json-view';
 import { Facts, Section } from '../../ui/page';
-import { useMore } from '../../ui/paged';
+import { rowsOf, useMore } from '../../ui/paged';
 import { Time } from '../../ui/time';
 import { notify, notifyError } from '../../ui/toast';
 import { VirtualList } from '../../ui/virtual-list';
@@ -97,7 +97,7 @@ function pathTo(namespace: string): { name: string; namespace: string }[] {
 function SubgraphPath({ namespace, onOpen }: { namespace: string; onOpen: (namespace: string) => void }) {
   const places = [{ name: 'Thread', namespace: '' }, ...pathTo(namespace)];
   return (
-    <nav aria-label="Subgraph" className="flex flex-wrap items-center gap-1.5">
+    <nav aria-label="Subgraph" className="mb-4 flex flex-wrap items-center gap-1.5">
       {places.map((place, index) => (
         <span key={place.namespace} className="flex items-center gap-1.5">
           {index > 0 && <span className="text-muted">›</span>}
@@ -116,14 +116,11 @@ function SubgraphPath({ namespace, onOpen }: { namespace: string; onOpen: (names
   );
 }
 
-/**
- * The checkpoints of a thread or of a nested graph, newest first, and a comparison of the selected one with the one before it or
- * any other.
- */
+/** The checkpoints of a thread or of a nested graph, newest first. */
 export function Checkpoints({ threadId, assistantId }: { threadId: string; assistantId: string | undefined }) {
-  const [{ checkpoint, compare, subgraph = '' }, setState] = useUrlState();
-  const [isEditing, setEditing] = useState(false);
-  const queries = useQueryClient();
+  const [{ checkpoint, subgraph = '' }, setState] = useUrlState();
+  // The state that is edited stays the same when a run adds newer ones.
+  const [edited, setEdited] = useState<State>();
   const openSubgraph = (namespace: string): void =>
     setState({ subgraph: namespace || undefined, checkpoint: undefined, compare: undefined });
   const history = useInfiniteQuery({
@@ -136,24 +133,53 @@ export function Checkpoints({ threadId, assistantId }: { threadId: string; assis
       }),
     initialPageParam: '',
     getNextPageParam: (last) => (last.length < PAGE_SIZE ? undefined : idOf(last.at(-1)!)),
+    select: rowsOf<State>,
     refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 1 ? 4_000 : false),
   });
   const more = useMore(history);
-  const isBelow = checkpoint && history.data && !history.data.pages.flat().some((state) => idOf(state) === checkpoint);
+  const isBelow = checkpoint && history.data && !history.data.some((state) => idOf(state) === checkpoint);
   useEffect(() => {
     if (isBelow) more();
   }, [isBelow, more]);
-  if (history.isError) return <ErrorBox error={history.error} />;
-  if (history.isPending) return <Loading lines={6} />;
-  const states = history.data.pages.flat();
-  if (states.length === 0) {
-    return (
-      <>
-        {subgraph && <SubgraphPath namespace={subgraph} onOpen={openSubgraph} />}
-        <Empty icon="threads" title={`This ${subgraph ? 'subgraph' : 'thread'} has no checkpoint yet`} />
-      </>
-    );
-  }
+
+  return (
+    <>
+      {edited && <EditState threadId={threadId} state={edited} onClose={() => setEdited(undefined)} />}
+      {subgraph && <SubgraphPath namespace={subgraph} onOpen={openSubgraph} />}
+      <Loaded of={history} lines={6}>
+        {(states) =>
+          states.length === 0 ? (
+            <Empty icon="threads" title={`This ${subgraph ? 'subgraph' : 'thread'} has no checkpoint yet`} />
+          ) : (
+            <States
+              states={states}
+              threadId={threadId}
+              assistantId={assistantId}
+              onEdit={setEdited}
+              onOpen={openSubgraph}
+              onOlder={history.hasNextPage ? more : undefined}
+            />
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+interface StatesProps {
+  states: State[];
+  threadId: string;
+  assistantId: string | undefined;
+  onEdit: (state: State) => void;
+  onOpen: (subgraph: string) => void;
+  /** Reads older states, if there are any. */
+  onOlder: (() => void) | undefined;
+}
+
+/** The list of states, and a comparison of the selected one with the one before it or any other. */
+function States({ states, threadId, assistantId, onEdit, onOpen, onOlder }: StatesProps) {
+  const [{ checkpoint, compare, subgraph }, setState] = useUrlState();
+  const queries = useQueryClient();
   const shown = states.find((state) => idOf(state) === checkpoint) ?? states[0];
   const parentId = shown.parent_checkpoint?.checkpoint_id;
   const other = states.find((state) => idOf(state) === (compare ?? parentId));
@@ -172,7 +198,6 @@ export function Checkpoints({ threadId, assistantId }: { threadId: string; assis
 
   return (
     <div className="grid gap-6 lg:grid-cols-[18rem_minmax(0,1fr)]">
-      {isEditing && <EditState threadId={threadId} state={shown} onClose={() => setEditing(false)} />}
       <div className="max-h-[70vh] overflow-auto pl-1">
         <VirtualList
           items={states}
@@ -211,16 +236,15 @@ export function Checkpoints({ threadId, assistantId }: { threadId: string; assis
             );
           }}
         </VirtualList>
-        {history.hasNextPage && (
-          <Button small className="ml-4" onClick={more}>
+        {onOlder && (
+          <Button small className="ml-4" onClick={onOlder}>
             Older ones
           </Button>
         )}
       </div>
       <div className="min-w-0 space-y-5">
-        {subgraph && <SubgraphPath namespace={subgraph} onOpen={openSubgraph} />}
         <div className="flex flex-wrap gap-2">
-          <Button small icon="edit" onClick={() => setEditing(true)}>
+          <Button small icon="edit" onClick={() => onEdit(shown)}>
             Edit the state
           </Button>
           {!subgraph && (
@@ -261,7 +285,7 @@ export function Checkpoints({ threadId, assistantId }: { threadId: string; assis
         {shown.tasks.length > 0 && (
           <Section title="Tasks">
             {namespacesOf(shown).map(({ name, namespace }) => (
-              <Button key={namespace} small icon="threads" onClick={() => openSubgraph(namespace)}>
+              <Button key={namespace} small icon="threads" onClick={() => onOpen(namespace)}>
                 Open the states of {name}
               </Button>
             ))}
