@@ -180,21 +180,21 @@ describeInBrowser('the playground of the console', () => {
   it('sends each of several answers to the question that it is for', async () => {
     const client = served.gantry.client();
     const { thread_id } = await client.threads.create();
-    await client.runs.wait(thread_id, 'consult', { input: {} });
-    const page = await open(`/playground?assistant=consult&thread=${thread_id}`);
+    await client.runs.wait(thread_id, 'ask_both', { input: {} });
+    const page = await open(`/playground?assistant=ask_both&thread=${thread_id}`);
     const questions = page.getByRole('region', { name: 'Question' });
-    await questions.filter({ hasText: 'Bob' }).waitFor();
+    await questions.filter({ hasText: 'Second?' }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
-    await questions.filter({ hasText: 'Ada' }).getByRole('button', { name: 'Reject' }).click();
-    await questions.filter({ hasText: 'Ada' }).waitFor({ state: 'detached' });
-    await questions.filter({ hasText: 'Bob' }).waitFor();
+    await questions.filter({ hasText: 'First?' }).getByRole('button', { name: 'Reject' }).click();
+    await questions.filter({ hasText: 'First?' }).waitFor({ state: 'detached' });
+    await questions.filter({ hasText: 'Second?' }).waitFor();
     expect(await questions.count()).toBe(1);
     await questions.getByRole('button', { name: 'Approve' }).click();
     const values = await waitFor('both answers', async () => {
       const thread = await client.threads.get(thread_id);
       return thread.status === 'idle' ? thread.values : undefined;
     });
-    expect(values).toEqual({ ada: 'reject', bob: 'approve' });
+    expect(values).toEqual({ first: 'reject', second: 'approve' });
   });
 
   it('gives back a message that the server has refused', async () => {

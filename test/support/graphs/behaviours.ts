@@ -103,18 +103,6 @@ export const inquire = new StateGraph(Inquiring)
   .addEdge('ask', END)
   .compile({ name: 'inquire' });
 
-const Consulting = z.object({ ada: z.string().default(''), bob: z.string().default('') });
-
-/** Asks two questions at once, in parallel tasks. */
-export const consult = new StateGraph(Consulting)
-  .addNode('ask_ada', () => ({ ada: String(interrupt('Ada, go on?')) }))
-  .addNode('ask_bob', () => ({ bob: String(interrupt('Bob, go on?')) }))
-  .addEdge(START, 'ask_ada')
-  .addEdge(START, 'ask_bob')
-  .addEdge('ask_ada', END)
-  .addEdge('ask_bob', END)
-  .compile({ name: 'consult' });
-
 const Examining = z.object({ age: z.number().default(0) });
 
 /** Asks until the answer is valid. */
