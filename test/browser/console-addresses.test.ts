@@ -88,7 +88,7 @@ describeInBrowser('the addresses and links of the console', () => {
     const client = served.gantry.client();
     const { thread_id: stopped } = await client.threads.create();
     const run = await client.runs.create(stopped, 'pipeline', { input: { step_ms: 60_000 } });
-    await waitFor('the run', async () => (await client.runs.get(stopped, run.run_id)).status === 'running');
+    await waitFor('its first node', async () => (await client.threads.getState(stopped)).next.length > 0);
     await client.runs.cancel(stopped, run.run_id, true);
     const page = await served.visit(`/threads/${stopped}`);
     await main(page).getByText('interrupted', { exact: true }).first().waitFor();
