@@ -6,6 +6,8 @@ import { LoadBalancer } from '../support/load-balancer';
 import { waitFor } from '../support/wait-for';
 
 const STEPS = 10;
+/** Time in which the load balancer notices, on a busy machine as well. */
+const DRAIN_DELAY_SECONDS = 6;
 const MEGABYTE = 1024 * 1024;
 
 const portOf = (url: string): number => Number(new URL(url).port);
@@ -22,7 +24,7 @@ describe('an api that is asked to stop', () => {
       sweepSeconds: 1,
       graphs: EXAMPLE_GRAPHS,
       graphProcesses: 1,
-      env: { GANTRY_DRAIN_DELAY_SECONDS: '6', GANTRY_DRAIN_TIMEOUT_SECONDS: '30' },
+      env: { GANTRY_DRAIN_DELAY_SECONDS: String(DRAIN_DELAY_SECONDS), GANTRY_DRAIN_TIMEOUT_SECONDS: '30' },
     });
     second = await gantry.startReplica();
     balancer = await new LoadBalancer([portOf(gantry.url), portOf(second)]).start();
@@ -57,7 +59,7 @@ describe('an api that is asked to stop', () => {
     const stream = async (): Promise<string[]> => {
       const { thread_id: thread } = await client.threads.create();
       const seen: string[] = [];
-      const events = client.runs.stream(thread, 'pipeline', { input: { step_ms: 1_000 }, streamMode: 'updates' });
+      const events = client.runs.stream(thread, 'pipeline', { input: { step_ms: 2_000 }, streamMode: 'updates' });
       for await (const { event, data, id } of events) {
         if (id !== undefined) ids.push(Number(id));
         if (event === 'updates') seen.push(...Object.keys(data));
@@ -110,7 +112,8 @@ describe('an api that is asked to stop', () => {
     // The answer has ended but is not sent yet: the system's buffers are full.
     await sleep(1_000);
     const ended = gantry.killApi('SIGTERM');
-    await sleep(4_000);
+    // Longer than it serves as before.
+    await sleep((DRAIN_DELAY_SECONDS + 2) * 1_000);
     let bytes = 0;
     socket.on('data', (chunk: Buffer) => (bytes += chunk.length));
     const closed = new Promise((resolve, reject) => socket.once('error', reject).once('close', resolve));
