@@ -48,6 +48,16 @@ export const rowsById =
   <Row>(idOf: (row: Row) => string) =>
   ({ pages }: InfiniteData<Row[]>): Row[] => [...new Map(pages.flat().map((row) => [idOf(row), row])).values()];
 
+interface PagedQuery {
+  state: { data?: { pages: unknown[] } | undefined };
+}
+
+/** Interval in milliseconds for `refetchInterval` of a query, until it has a second page: a long list is not read again as a whole. */
+export const whileOnePage =
+  (ms: number | undefined) =>
+  ({ state: { data } }: PagedQuery): number | false =>
+    ms !== undefined && (data?.pages.length ?? 0) <= 1 ? ms : false;
+
 const itemsOf = <Item>({ pages }: InfiniteData<Page<Item>>): { rows: Item[]; total: number | undefined } => ({
   rows: pages.flatMap(({ items }) => items),
   total: pages.at(-1)?.total,
@@ -55,7 +65,7 @@ const itemsOf = <Item>({ pages }: InfiniteData<Page<Item>>): { rows: Item[]; tot
 
 /**
  * A list that is read page by page as it is scrolled. `read` gets the offset of the page. The first page is read again every
- * `refetchMs`, until there is a second one: a long list is not read again as a whole.
+ * `refetchMs`, until there is a second one.
  */
 export function usePaged<Item>(
   queryKey: unknown[],
@@ -72,7 +82,7 @@ export function usePaged<Item>(
     },
     placeholderData: keepPreviousData,
     select: itemsOf<Item>,
-    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 1 ? (refetchMs ?? false) : false),
+    refetchInterval: whileOnePage(refetchMs),
   });
   return {
     data: query.data?.rows,

@@ -7,6 +7,18 @@ export interface Question {
   value?: unknown;
 }
 
+/**
+ * Questions that a thread asks. One that several tasks carry is one question. A thread whose run was stopped in the middle is
+ * interrupted as well, but asks nothing.
+ */
+export function questionsOf(interrupts: Record<string, unknown[]> | undefined): Question[] {
+  const asked = Object.values(interrupts ?? {}).flat() as Question[];
+  return [...new Map(asked.map((each, index) => [each.id ?? index, each])).values()];
+}
+
+/** The value of `resume` that answers a question: addressed to it, so that no other question takes the answer. */
+export const resumeOf = ({ id }: Question, answer: unknown): unknown => (id ? { [id]: answer } : answer);
+
 /** A request of LangChain's human-in-the-loop middleware. */
 export interface ActionRequest {
   name?: string;

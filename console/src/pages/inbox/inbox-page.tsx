@@ -8,7 +8,7 @@ import { findWaiting, messagesQuery, type Waiting } from './waiting';
 import { InterruptForm } from '../../ui/interrupt-form';
 import { Conversation } from '../../ui/messages';
 import { Page } from '../../ui/page';
-import { type Question, summaryOf } from '../../ui/questions';
+import { type Question, resumeOf, summaryOf } from '../../ui/questions';
 import { Time } from '../../ui/time';
 import { notify, notifyError } from '../../ui/toast';
 import { VirtualList } from '../../ui/virtual-list';
@@ -77,8 +77,7 @@ export default function InboxPage() {
     if (!item.assistantId) return notifyError('The thread names no assistant: answer it by the API.');
     setBusy(true);
     try {
-      const resume = question.id ? { [question.id]: value } : value;
-      await sdk.runs.create(item.threadId, item.assistantId, { command: { resume } });
+      await sdk.runs.create(item.threadId, item.assistantId, { command: { resume: resumeOf(question, value) } });
       notify('Answer sent: the run continues.');
       // An answered question leaves the list at once, also if the list is being read; the run's next question comes with the
       // next refetch.

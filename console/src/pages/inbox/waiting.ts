@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { answerOf, api } from '../../api/client';
 import { messagesOf } from '../../ui/chat-messages';
-import type { Question } from '../../ui/questions';
+import { type Question, questionsOf } from '../../ui/questions';
 
 const PAGE_SIZE = 200;
 /** Messages before a question that are shown with it. */
@@ -29,15 +29,6 @@ const searchInterrupted = (offset: number) =>
       },
     }),
   );
-
-/**
- * Questions that a thread asks. One that several tasks carry is one question. A thread whose run was stopped in the middle is
- * interrupted as well, but asks nothing.
- */
-export function questionsOf(interrupts: Record<string, unknown[]> | undefined): Question[] {
-  const asked = Object.values(interrupts ?? {}).flat() as Question[];
-  return [...new Map(asked.map((each, index) => [each.id ?? index, each])).values()];
-}
 
 /** Threads that wait for a person, oldest first. */
 export async function findWaiting(): Promise<Waiting[]> {

@@ -4,7 +4,7 @@ import { sdk } from '../../api/sdk';
 import { Button } from '../../ui/button';
 import { fieldsOf } from '../../ui/fields';
 import { InterruptForm } from '../../ui/interrupt-form';
-import type { Question } from '../../ui/questions';
+import { type Question, resumeOf } from '../../ui/questions';
 
 const WATCH_MS = 2_000;
 
@@ -42,7 +42,7 @@ export function Waiting({ threadId, interrupts, head, proceed }: Props) {
       <InterruptForm
         question={question}
         isBusy={false}
-        answer={(value) => proceed({ resume: question.id ? { [question.id]: value } : value })}
+        answer={(value) => proceed({ resume: resumeOf(question, value) })}
       />
     </section>
   ));

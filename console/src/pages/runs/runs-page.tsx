@@ -10,7 +10,7 @@ import { ChoiceFilter, Filters, TextFilter } from '../../ui/filters';
 import { Id } from '../../ui/copy-button';
 import { objectOf, problemOfObject } from '../../ui/json-object';
 import { Page } from '../../ui/page';
-import { rowsOf, useMore } from '../../ui/paged';
+import { rowsOf, useMore, whileOnePage } from '../../ui/paged';
 import { Status } from '../../ui/status';
 import { duration, Time, useNow } from '../../ui/time';
 
@@ -109,7 +109,7 @@ export default function RunsPage() {
     getNextPageParam: (last) => (last.length < PAGE_SIZE ? undefined : last.at(-1)!.run_id),
     select: rowsOf,
     // Only the rows in sight are refetched often: a long list is not read again as a whole.
-    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 1 ? WATCH_MS : false),
+    refetchInterval: whileOnePage(WATCH_MS),
   });
   const total = useQuery({
     queryKey: ['runs-count', state],

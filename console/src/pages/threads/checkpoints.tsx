@@ -10,7 +10,7 @@ import { JsonDiff } from '../../ui/json-diff';
 import { JsonEditor, jsonProblem } from '../../ui/json-editor';
 import { JsonView } from '../../ui/json-view';
 import { Facts, Section } from '../../ui/page';
-import { rowsOf, useMore } from '../../ui/paged';
+import { rowsOf, useMore, whileOnePage } from '../../ui/paged';
 import { Time } from '../../ui/time';
 import { notify, notifyError } from '../../ui/toast';
 import { VirtualList } from '../../ui/virtual-list';
@@ -134,7 +134,7 @@ export function Checkpoints({ threadId, assistantId }: { threadId: string; assis
     initialPageParam: '',
     getNextPageParam: (last) => (last.length < PAGE_SIZE ? undefined : idOf(last.at(-1)!)),
     select: rowsOf<State>,
-    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 1 ? 4_000 : false),
+    refetchInterval: whileOnePage(4_000),
   });
   const more = useMore(history);
   const isBelow = checkpoint && history.data && !history.data.some((state) => idOf(state) === checkpoint);

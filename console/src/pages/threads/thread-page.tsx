@@ -16,12 +16,12 @@ import { Menu } from '../../ui/menu';
 import { type ChatMessage, messagesOf } from '../../ui/chat-messages';
 import { Conversation } from '../../ui/messages';
 import { Facts, Page } from '../../ui/page';
-import { rowsOf, useMore } from '../../ui/paged';
+import { rowsOf, useMore, whileOnePage } from '../../ui/paged';
+import { questionsOf } from '../../ui/questions';
 import { Status } from '../../ui/status';
 import { Tabs } from '../../ui/tabs';
 import { Time } from '../../ui/time';
 import { notify, notifyError } from '../../ui/toast';
-import { questionsOf } from '../inbox/waiting';
 import { type FoundRun, Took } from '../runs/runs-page';
 import { Checkpoints } from './checkpoints';
 
@@ -41,7 +41,7 @@ const runsQuery = (threadId: string) =>
     getNextPageParam: (last) => (last.length < PAGE_SIZE ? undefined : last.at(-1)!.run_id),
     select: rowsOf<FoundRun>,
     // A long list is not read again as a whole.
-    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 1 ? WATCH_MS : false),
+    refetchInterval: whileOnePage(WATCH_MS),
   });
 
 const column = columnsOf<FoundRun>();

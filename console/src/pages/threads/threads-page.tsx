@@ -10,7 +10,7 @@ import { ChoiceFilter, Filters, TextFilter } from '../../ui/filters';
 import { objectOf, problemOfObject } from '../../ui/json-object';
 import { messagesOf, textOf } from '../../ui/chat-messages';
 import { Page } from '../../ui/page';
-import { rowsById, useMore } from '../../ui/paged';
+import { rowsById, useMore, whileOnePage } from '../../ui/paged';
 import { Status } from '../../ui/status';
 import { Time } from '../../ui/time';
 
@@ -84,7 +84,7 @@ export default function ThreadsPage() {
     initialPageParam: 0,
     getNextPageParam: (last, pages) => (last.length < PAGE_SIZE ? undefined : pages.length * PAGE_SIZE),
     select: threadsOf,
-    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 1 ? WATCH_MS : false),
+    refetchInterval: whileOnePage(WATCH_MS),
   });
   const total = useQuery({
     queryKey: ['threads-count', state],

@@ -7,7 +7,7 @@ import { columnsOf, DataTable } from '../../ui/data-table';
 import { Empty, Loaded } from '../../ui/feedback';
 import { dollars, percent, short } from '../../ui/numbers';
 import { Page } from '../../ui/page';
-import { useMore } from '../../ui/paged';
+import { useMore, whileOnePage } from '../../ui/paged';
 import { duration, Time, useNow } from '../../ui/time';
 import { BUCKETS, bucketQuery, bucketsOf } from './buckets';
 import { FilterInput } from './filter-input';
@@ -190,7 +190,7 @@ export function TracedRuns({ title, projectIds, projectNameOf, children }: Props
     placeholderData: keepPreviousData,
     select: runsOf,
     retry: false,
-    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 1 ? WATCH_MS : false),
+    refetchInterval: whileOnePage(WATCH_MS),
   });
   const more = useMore(list);
   return (
