@@ -122,6 +122,32 @@ describeInBrowser('the addresses and links of the console', () => {
     await gone.waitFor();
   });
 
+  it('no longer shows the question of a parallel task that is answered', async () => {
+    const client = served.gantry.client();
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, 'ask_both', { input: {} });
+    const page = await served.visit(`/inbox?thread=${thread_id}`);
+    const first = page.getByRole('region', { name: /Question/ }).filter({ hasText: 'First?' });
+    const second = page.getByRole('region', { name: /Question/ }).filter({ hasText: 'Second?' });
+    await second.waitFor();
+    await first.getByRole('button', { name: 'Reject' }).click();
+    await first.waitFor({ state: 'detached' });
+    expect(new URL(page.url()).searchParams.get('thread')).toBe(thread_id);
+    await waitFor('the run of the answer', async () => {
+      const [run] = await client.runs.list(thread_id, { limit: 1 });
+      return run.status === 'interrupted' || run.status === 'success';
+    });
+    await served.visit(`/inbox?thread=${thread_id}`);
+    await second.waitFor();
+    expect(await first.count()).toBe(0);
+    await second.getByRole('button', { name: 'Approve' }).click();
+    const ended = await waitFor('both answers', async () => {
+      const thread = await client.threads.get(thread_id);
+      return thread.status === 'idle' && thread;
+    });
+    expect(ended.values).toEqual({ first: 'reject', second: 'approve' });
+  });
+
   it('finds runs of several projects by one filter', async () => {
     const page = await served.open('/traces');
     await page.getByRole('link', { name: 'Runs of all projects' }).click();

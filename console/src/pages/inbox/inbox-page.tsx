@@ -89,7 +89,8 @@ export default function InboxPage() {
           return questions.length > 0 ? [{ ...each, questions }] : [];
         }),
       );
-      setState({ thread: all[at + 1]?.threadId ?? all[at - 1]?.threadId });
+      // Another question of the same thread comes first.
+      if (item.questions.length === 1) setState({ thread: all[at + 1]?.threadId ?? all[at - 1]?.threadId });
     } catch (error) {
       notifyError(error);
     } finally {

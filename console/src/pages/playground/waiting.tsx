@@ -2,9 +2,8 @@ import type { ThreadState } from '@langchain/langgraph-sdk';
 import { useQuery } from '@tanstack/react-query';
 import { sdk } from '../../api/sdk';
 import { Button } from '../../ui/button';
-import { fieldsOf } from '../../ui/fields';
 import { InterruptForm } from '../../ui/interrupt-form';
-import { type Question, resumeOf } from '../../ui/questions';
+import { type Question, resumeOf, unanswered } from '../../ui/questions';
 
 const WATCH_MS = 2_000;
 
@@ -17,19 +16,10 @@ interface Props {
   proceed: (command?: { resume: unknown }) => void;
 }
 
-/** Ids of the questions that are answered: the state lists them until those of all parallel tasks are. */
-function answeredIn(head: ThreadState | undefined): (string | undefined)[] {
-  // A task that asks again may have an empty result.
-  const ended = head?.tasks.filter(({ result }) => Object.keys(fieldsOf(result)).length > 0) ?? [];
-  return ended.flatMap(({ interrupts }) => interrupts.map(({ id }) => id));
-}
-
 /** Shows what a thread waits for after the end of a run: answers to questions, or to be continued. */
 export function Waiting({ threadId, interrupts, head, proceed }: Props) {
-  const answered = answeredIn(head);
-  const questions = interrupts.filter(
-    ({ id, value }) => (id !== undefined || value !== undefined) && !answered.includes(id),
-  );
+  const asked = interrupts.filter(({ id, value }) => id !== undefined || value !== undefined);
+  const questions = unanswered(asked, head?.tasks ?? []);
   if (interrupts.length === 0 || !threadId) return null;
   if (questions.length === 0) return <Stopped threadId={threadId} next={head?.next ?? []} proceed={() => proceed()} />;
   return questions.map((question, index) => (
