@@ -45,5 +45,3 @@ export class FeedbackTokensController {
     return { message: 'Thank you' };
   }
 }
-
-/** The paths of links, and of clients whose endpoint is the server's root, or `/api`. */
