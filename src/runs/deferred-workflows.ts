@@ -44,7 +44,7 @@ export class DeferredWorkflows {
   /** Starts a workflow for a run that was taken over here, in place of the one that waits for the lost worker. */
   replace(run: RunEntity, execution: RunExecution): void {
     this.track(run, async () => {
-      await this.orchestrator.replaceRun(run, { takesOver: false });
+      await this.orchestrator.replaceRun(run);
       await this.cancelIfRequested(run, execution);
     });
   }

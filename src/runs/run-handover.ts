@@ -143,7 +143,7 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
     }
     // A run keeps the version that it has.
     if (this.config.worker.deployment) return;
-    await this.orchestrator.replaceRun(run, { takesOver: true });
+    await this.orchestrator.replaceRun(run, lost);
   }
 
   /**

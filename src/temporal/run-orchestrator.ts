@@ -46,14 +46,15 @@ export class RunOrchestrator {
 
   /**
    * Starts a workflow for the run in place of the one that waits for a lost worker, if there is one.
-   * @param takesOver whether the workflow is to take the run from the lost worker; otherwise it finds the worker that has done so
+   * @param from task queue of the lost worker, from which the workflow takes the run; otherwise it finds the worker that has done so
    */
-  async replaceRun(run: RunReference, { takesOver }: { takesOver: boolean }): Promise<void> {
+  async replaceRun(run: RunReference, from?: string): Promise<void> {
     const { args, ...options } = this.workflowOf(run);
+    const takesOver = from !== undefined;
     await this.temporal.startOnce<typeof runWorkflow>('runWorkflow', {
       ...options,
       workflowIdConflictPolicy: 'TERMINATE_EXISTING',
-      args: [{ ...args[0], takesOver }],
+      args: [{ ...args[0], takesOver, ...(takesOver && { from }) }],
     });
   }
 

@@ -43,12 +43,21 @@ describe('recorded runs', () => {
     });
   });
 
-  it('replay a run that is taken over, where a worker of an earlier release began it', async () => {
-    const history = readHistory('run-watched-done.json');
+  /** A recorded history whose workflow was started with further input. */
+  function historyWith(name: string, further: Partial<RunWorkflowInput>) {
+    const history = readHistory(name);
     const [payload] = history.events[0].workflowExecutionStartedEventAttributes!.input.payloads;
-    const input = { ...decodePayload<RunWorkflowInput>({ payloads: [payload] }), takesOver: true };
+    const input = { ...decodePayload<RunWorkflowInput>({ payloads: [payload] }), ...further };
     payload.data = Buffer.from(JSON.stringify(input)).toString('base64');
-    await replayer.replay(history, 'run-begun-by-an-earlier-release');
+    return history;
+  }
+
+  it('replay a run that is taken over, where a worker of an earlier release began it', async () => {
+    await replayer.replay(historyWith('run-watched-done.json', { takesOver: true }), 'run-begun-by-an-earlier-release');
+  });
+
+  it('replay a run that a worker of an earlier release took over without knowing from whom', async () => {
+    await replayer.replay(historyWith('run-replaced.json', { from: 'runs-lost' }), 'run-taken-by-an-earlier-release');
   });
 
   it('would reveal a workflow that decides differently', async () => {

@@ -41,6 +41,8 @@ describe('run workflow', () => {
     /** The heartbeat's lapse is the server's business: by default it must not come before what is looked at. */
     heartbeatTimeoutMs?: number;
     timeoutMs?: number;
+    /** Task queue of the process that the workflow is to take the run from. */
+    from?: string;
     /** Called when the workflow has been started. */
     meanwhile?: (handle: RunHandle) => Promise<void>;
   }
@@ -51,6 +53,7 @@ describe('run workflow', () => {
     holder,
     heartbeatTimeoutMs = 2 * DAY_MS,
     timeoutMs = DAY_MS,
+    from,
     meanwhile,
   }: Options) {
     runs += 1;
@@ -81,7 +84,7 @@ describe('run workflow', () => {
     const handle = await environment.client.workflow.start<typeof runWorkflow>('runWorkflow', {
       workflowId: `run-${runId}`,
       taskQueue,
-      args: [{ runId, timeoutMs, heartbeatTimeoutMs }],
+      args: [{ runId, timeoutMs, heartbeatTimeoutMs, ...(from !== undefined && { takesOver: true, from }) }],
     });
     const work = async (): Promise<RunWorkflowResult> => {
       await meanwhile?.(handle);
@@ -204,6 +207,22 @@ describe('run workflow', () => {
       { runId, from: heldAt(`runs-${runs}`) },
     ]);
     expect(watched).toEqual([runId]);
+    expect(ends).toEqual([]);
+  });
+
+  it('takes a run from the process that has lost it, and from no other', async () => {
+    const taken: ExecuteRunInput[] = [];
+    const executeRun: RunActivities['executeRun'] = async (input) => {
+      taken.push(input);
+      return { state: 'held', taskQueue: heldAt(`runs-${runs}`) };
+    };
+    const { result, ends, runId } = await run({
+      from: 'lost',
+      activities: { executeRun },
+      holder: { watchRun: success },
+    });
+    expect(result).toEqual({ ending: 'success' });
+    expect(taken).toEqual([{ runId, from: 'lost' }]);
     expect(ends).toEqual([]);
   });
 

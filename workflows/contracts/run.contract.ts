@@ -8,6 +8,8 @@ export interface RunWorkflowInput {
   heartbeatTimeoutMs: number;
   /** The process that had the run was lost: any worker takes it over at once. */
   takesOver?: boolean;
+  /** Task queue of that process. Absent: it is unknown. */
+  from?: string;
 }
 
 /**
