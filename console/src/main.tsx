@@ -10,11 +10,14 @@ import { credentials } from './app/session';
 import './app/theme';
 import { forgetNotes } from './ui/toast';
 
+/** Pages that are hidden until their caller signs in again lose what was entered with the answers that they show. */
+const KEPT_HIDDEN_MS = 3_600_000;
+
 const newQueries = (): QueryClient =>
   new QueryClient({
     // A lost connection is noticed and repaired in one place (app/connection.ts); what the server refuses, it refuses again.
     defaultOptions: {
-      queries: { retry: false, staleTime: 2_000, networkMode: 'always' },
+      queries: { retry: false, staleTime: 2_000, gcTime: KEPT_HIDDEN_MS, networkMode: 'always' },
       mutations: { networkMode: 'always' },
     },
   });

@@ -129,9 +129,15 @@ describeInBrowser('the addresses and links of the console', () => {
     const page = await served.visit(`/inbox?thread=${thread_id}`);
     const first = page.getByRole('region', { name: /Question/ }).filter({ hasText: 'First?' });
     const second = page.getByRole('region', { name: /Question/ }).filter({ hasText: 'Second?' });
-    await second.waitFor();
+    await second.getByRole('button', { name: 'Answer' }).click();
+    const draft = second.getByRole('textbox', { name: 'Answer as JSON' });
+    await draft.click();
+    await page.keyboard.insertText('"later"');
     await first.getByRole('button', { name: 'Reject' }).click();
     await first.waitFor({ state: 'detached' });
+    // What was entered for the other question is kept while the run continues, and until it asks again.
+    await second.getByRole('button', { name: 'Send the answer', disabled: false }).waitFor();
+    expect(await draft.textContent()).toContain('"later"');
     expect(new URL(page.url()).searchParams.get('thread')).toBe(thread_id);
     await waitFor('the run of the answer', async () => {
       const [run] = await client.runs.list(thread_id, { limit: 1 });

@@ -244,7 +244,18 @@ describeInBrowser('the pages of the console for operators', () => {
     await page.getByText('revoked').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole('tab', { name: 'Audit log' }).click();
-    await page.getByRole('table', { name: 'Audit log' }).getByText('revoke', { exact: true }).first().waitFor();
+    const records = page.getByRole('table', { name: 'Audit log' });
+    await records.getByText('revoke', { exact: true }).first().waitFor();
+    // Another key shows nothing of what the operator's has opened.
+    await page.getByRole('button', { name: 'Forget the operator’s key' }).click();
+    await page.getByLabel('Operator’s key').fill('another');
+    await page.getByRole('button', { name: 'Open', exact: true }).click();
+    await page.getByRole('alert').first().waitFor();
+    expect(await records.count()).toBe(0);
+    await page.getByRole('button', { name: 'Forget the operator’s key' }).click();
+    await page.getByLabel('Operator’s key').fill(ADMIN_KEY);
+    await page.getByRole('button', { name: 'Open', exact: true }).click();
+    await records.getByText('revoke', { exact: true }).first().waitFor();
     await page.getByRole('tab', { name: 'Tenants' }).click();
     await page.getByRole('button', { name: 'New tenant' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('acme');

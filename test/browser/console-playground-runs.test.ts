@@ -64,6 +64,19 @@ describeInBrowser('the runs of the playground', () => {
     await stopped.waitFor({ state: 'detached' });
   });
 
+  it('reads the run of another client, and its end', async () => {
+    const client = served.gantry.client();
+    const { thread_id } = await client.threads.create();
+    await client.runs.create(thread_id, 'pipeline', { input: { step_ms: Number(LONG_MS) } });
+    await waitFor('the first step', async () => (await client.threads.getState(thread_id)).next.join() === 'step_1');
+    const page = await open(`/playground?assistant=pipeline&thread=${thread_id}`);
+    await stopButton(page).waitFor();
+    const stopped = page.getByRole('region', { name: 'Stopped run' });
+    expect(await stopped.count()).toBe(0);
+    await cancelRun(thread_id);
+    await stopped.getByText('The run stopped before step_1.').waitFor();
+  });
+
   it('stops the run of the thread that it shows', async () => {
     const page = await open('/playground?assistant=pipeline');
     const first = await startRun(page);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser';
 import { seriousFindings, serveConsole, takePicture } from '../support/console';
-import { waitFor } from '../support/wait-for';
+import { expectSoon, waitFor } from '../support/wait-for';
 
 /** Globals of the page. */
 declare const navigator: { clipboard: { readText: () => Promise<string> } };
@@ -185,23 +185,34 @@ describeInBrowser('the playground of the console', () => {
     const questions = page.getByRole('region', { name: 'Question' });
     await questions.filter({ hasText: 'Second?' }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
+    await questions.filter({ hasText: 'Second?' }).getByRole('button', { name: 'Answer' }).click();
+    const draft = questions.filter({ hasText: 'Second?' }).getByRole('textbox', { name: 'Answer as JSON' });
+    await draft.click();
+    await page.keyboard.insertText('"later"');
     await questions.filter({ hasText: 'First?' }).getByRole('button', { name: 'Reject' }).click();
     await questions.filter({ hasText: 'First?' }).waitFor({ state: 'detached' });
     await questions.filter({ hasText: 'Second?' }).waitFor();
     expect(await questions.count()).toBe(1);
-    await questions.getByRole('button', { name: 'Approve' }).click();
+    // What was entered for another question is still there.
+    expect(await draft.textContent()).toContain('"later"');
+    await questions.getByRole('button', { name: 'Send the answer' }).click();
     const values = await waitFor('both answers', async () => {
       const thread = await client.threads.get(thread_id);
       return thread.status === 'idle' ? thread.values : undefined;
     });
-    expect(values).toEqual({ first: 'reject', second: 'approve' });
+    expect(values).toEqual({ first: 'reject', second: 'later' });
   });
 
   it('gives back a message that the server has refused', async () => {
     const page = await open('/playground?assistant=talk');
+    const entered = Promise.withResolvers<void>();
     await page.route(
       '**/runs/stream',
-      (route) => route.continue({ postData: { ...(route.request().postDataJSON() as object), assistant_id: 'none' } }),
+      async (route) => {
+        await entered.promise;
+        const body = route.request().postDataJSON() as object;
+        await route.continue({ postData: { ...body, assistant_id: 'none' } });
+      },
       { times: 1 },
     );
     await page
@@ -209,9 +220,14 @@ describeInBrowser('the playground of the console', () => {
       .setInputFiles([{ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('notes') }]);
     await page.getByRole('button', { name: 'Remove notes.txt' }).waitFor();
     await ask(page, 'What is in it?');
+    const message = page.getByLabel('Message', { exact: true });
+    await expectSoon(() => message.inputValue(), '');
+    await message.fill('And who wrote it?');
+    entered.resolve();
     await page.getByRole('alert').waitFor();
     await page.getByRole('button', { name: 'Remove notes.txt' }).waitFor();
-    expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('What is in it?');
+    // The message that was entered meanwhile comes after it.
+    expect(await message.inputValue()).toBe('What is in it?\n\nAnd who wrote it?');
     expect(await messagesIn(page).count()).toBe(0);
     expect(served.browser.complaints.splice(0)).toEqual([expect.stringContaining('HTTP 4')]);
     await page.getByRole('button', { name: 'Send' }).click();

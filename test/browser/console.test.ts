@@ -163,11 +163,23 @@ describeInBrowser('the console', () => {
     await waitFor('the page of the copy', async () => !page.url().includes(id));
     const copy = /threads\/([0-9a-f-]+)/.exec(page.url())![1];
     expect((await client.threads.getState(copy)).values).toEqual((await client.threads.getState(id)).values);
-    await page.getByRole('button', { name: 'More actions' }).click();
-    await page.getByRole('menuitem', { name: 'Delete the thread' }).click();
+    const askToDelete = async () => {
+      await page.getByRole('button', { name: 'More actions' }).click();
+      await page.getByRole('menuitem', { name: 'Delete the thread' }).click();
+      await page.getByRole('button', { name: 'Delete', exact: true }).waitFor();
+    };
+    await askToDelete();
+    // What was opened for one thread is not on the page of another one.
+    await page.goBack();
+    await page.getByRole('heading', { name: id }).waitFor();
+    expect(await page.getByRole('button', { name: 'Delete', exact: true }).count()).toBe(0);
+    await page.goForward();
+    await page.getByRole('heading', { name: copy }).waitFor();
+    await askToDelete();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await waitFor('the list of threads', async () => page.url().endsWith('/console/threads'));
     await expect(client.threads.get(copy)).rejects.toThrow(/404/);
+    expect((await client.threads.get(id)).thread_id).toBe(id);
   });
 
   it('Threads: shows the text of a model without HTML, pictures of other hosts and scripts', async () => {

@@ -8,7 +8,13 @@ import { parseSearch, stringifySearch } from './url-state';
 const root = createRootRoute({ component: Shell });
 
 const routes = PAGES.flatMap((page) => [page, ...(page.views ?? [])]).map(({ path, load }) =>
-  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) }),
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    component: lazyRouteComponent(load),
+    // What was opened or entered for one thread, run or cron is never used on another.
+    remountDeps: ({ params }) => params,
+  }),
 );
 
 export const router = createRouter({

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { sdk } from '../../api/sdk';
 import { useUrlState } from '../../app/url-state';
 import { Empty, ErrorBox, Loading } from '../../ui/feedback';
-import { findWaiting, messagesQuery, type Waiting } from './waiting';
+import { findStatus, findWaiting, messagesQuery, type Waiting } from './waiting';
 import { InterruptForm } from '../../ui/interrupt-form';
 import { Conversation } from '../../ui/messages';
 import { Page } from '../../ui/page';
@@ -23,6 +23,28 @@ const OWN_KEYS = 'input, textarea, select, [contenteditable], [role=dialog]';
 const isForFocused = (event: KeyboardEvent): boolean =>
   event.composedPath().some((each) => each instanceof Element && each.matches(OWN_KEYS));
 
+/** The thread below another one in the list, or above it where that is the last one. */
+function neighbourOf(threadId: string, all: readonly Waiting[]): string | undefined {
+  const at = all.findIndex((each) => each.threadId === threadId);
+  return (all[at + 1] ?? all[at - 1])?.threadId;
+}
+
+/**
+ * Whether the run of an answer has not stopped yet: the thread's other questions can't be answered before.
+ * @param listedAt when the list was read, in which the thread is once its run has stopped
+ */
+function useIsContinuing(item: Waiting | undefined, listedAt: number): boolean {
+  const { data: status, dataUpdatedAt } = useQuery({
+    queryKey: ['status of continued', item?.threadId],
+    queryFn: () => findStatus(item!.threadId),
+    enabled: item !== undefined,
+    refetchInterval: WATCH_MS,
+    gcTime: 0,
+  });
+  if (!item || status === null) return false;
+  return status === undefined || status === 'busy' || (status === 'interrupted' && dataUpdatedAt > listedAt);
+}
+
 export default function InboxPage() {
   const [{ thread }, setState] = useUrlState();
   const queries = useQueryClient();
@@ -37,7 +59,17 @@ export default function InboxPage() {
   });
   const all = waiting.data ?? [];
   const at = all.findIndex(({ threadId }) => threadId === thread);
-  const shown: Waiting | undefined = all[at];
+  /** The thread whose answer was sent last, with the questions that it asks besides. */
+  const [continued, setContinued] = useState<Waiting>();
+  const unlisted = at < 0 && continued?.threadId === thread ? continued : undefined;
+  const isContinuing = useIsContinuing(unlisted, waiting.dataUpdatedAt);
+  const shown = all[at] ?? (isContinuing ? unlisted : undefined);
+  /** The thread in the address, and the list; undefined once the page was left. */
+  const place = useRef<{ thread: string | undefined; all: Waiting[] }>(undefined);
+  useEffect(() => {
+    place.current = { thread, all };
+    return () => (place.current = undefined);
+  });
   // What another page had read before may be answered since.
   const isCurrent = waiting.isFetchedAfterMount;
 
@@ -79,18 +111,17 @@ export default function InboxPage() {
     try {
       await sdk.runs.create(item.threadId, item.assistantId, { command: { resume: resumeOf(question, value) } });
       notify('Answer sent: the run continues.');
-      // An answered question leaves the list at once, also if the list is being read; the run's next question comes with the
-      // next refetch.
+      const neighbour = neighbourOf(item.threadId, place.current?.all ?? []);
+      const remaining = item.questions.filter((other) => other !== question);
+      setContinued(remaining.length > 0 ? { ...item, questions: remaining } : undefined);
+      // The thread leaves the list at once, also if the list is being read; what else it asks comes with a later refetch.
       await queries.cancelQueries({ queryKey: ['waiting'] });
       queries.setQueryData<Waiting[]>(['waiting'], (before) =>
-        before?.flatMap((each) => {
-          if (each.threadId !== item.threadId) return [each];
-          const questions = each.questions.filter((other) => other !== question);
-          return questions.length > 0 ? [{ ...each, questions }] : [];
-        }),
+        before?.filter(({ threadId }) => threadId !== item.threadId),
       );
-      // Another question of the same thread comes first.
-      if (item.questions.length === 1) setState({ thread: all[at + 1]?.threadId ?? all[at - 1]?.threadId });
+      // Where the page was left, or another thread chosen meanwhile, that stays. Another question of the same thread comes first.
+      if (place.current?.thread !== item.threadId || remaining.length > 0) return;
+      setState({ thread: neighbour });
     } catch (error) {
       notifyError(error);
     } finally {
@@ -124,12 +155,12 @@ export default function InboxPage() {
         </div>
       )}
       {waiting.isPending && <Loading lines={6} />}
-      {waiting.data && all.length === 0 && (
+      {waiting.data && all.length === 0 && !shown && (
         <Empty icon="inbox" title="Nothing waits for a person">
           A run that calls interrupt() stops and asks here. Try the assistant “approval” in the Playground.
         </Empty>
       )}
-      {all.length > 0 && (
+      {(all.length > 0 || shown) && (
         <div className="flex min-h-0 flex-1 flex-col md:grid md:grid-cols-[20rem_minmax(0,1fr)]">
           <div
             ref={list}
@@ -168,7 +199,7 @@ export default function InboxPage() {
               <WaitingThread
                 key={shown.threadId}
                 item={shown}
-                isBusy={isBusy}
+                isBusy={isBusy || at < 0}
                 answer={(question, value) => void answer(shown, question, value)}
               />
             ) : thread && isCurrent ? (

@@ -113,6 +113,11 @@ export function Chat(props: Props) {
     await thread.submit(input, { ...runOptions, ...submitOptions } as never);
     return log.hasAccepted(input);
   };
+  /** Resolves as `submit` does, for a run that answers a question, or continues where the last one stopped. */
+  const proceed = async (command?: { resume: unknown }): Promise<boolean> => {
+    await thread.submit(null, { ...runOptions, command } as never);
+    return command === undefined || log.hasAccepted(command);
+  };
   /** Goes to where the new run is: to the end of the thread. Back to where the page was when the server refuses the run. */
   const createRun = async (create: () => Promise<boolean>): Promise<boolean> => {
     setRefusal(undefined);
@@ -233,14 +238,14 @@ export function Chat(props: Props) {
                 {queued > 0 && <span>({queued === 1 ? 'one run is' : `${queued} runs are`} queued)</span>}
               </p>
             )}
-            {!thread.isLoading && (
-              <Waiting
-                threadId={threadId}
-                interrupts={thread.interrupts}
-                head={thread.history.at(-1)}
-                proceed={(command) => void thread.submit(null, { ...runOptions, command } as never)}
-              />
-            )}
+            <Waiting
+              threadId={threadId}
+              interrupts={thread.interrupts}
+              head={thread.history.at(-1)}
+              isRunning={thread.isLoading}
+              proceed={proceed}
+              join={(runId) => void thread.joinStream(runId)}
+            />
             {[thread.error, refusal].map(
               (error, index) =>
                 error != null && (

@@ -33,6 +33,11 @@ interface Draft {
   files: Attachment[];
 }
 const NOTHING: Draft = { text: '', files: [] };
+/** A draft that was not accepted, before what has been entered since. */
+const joined = (first: Draft, second: Draft): Draft => ({
+  text: [first.text, second.text].filter(Boolean).join('\n\n'),
+  files: [...first.files, ...second.files],
+});
 const hasContent = ({ text, files }: Draft): boolean => text.trim() !== '' || files.length > 0;
 
 interface Props {
@@ -57,7 +62,7 @@ export function Composer({ isChat, schema, isRunning, send, stop, beside }: Prop
     const content = files.length === 0 ? text : [...(text ? [{ type: 'text', text }] : []), ...files.map(blockOf)];
     setDraft(NOTHING);
     if (await send({ messages: [{ type: 'human', content }] })) return;
-    setDraft((since) => (hasContent(since) ? since : draft));
+    setDraft((since) => joined(draft, since));
   };
   const submit = (event?: FormEvent): void => {
     event?.preventDefault();

@@ -50,6 +50,7 @@ interface StreamOptions {
   signal?: AbortSignal;
   lastEventId?: string;
   input?: object | null;
+  command?: object | null;
   onRunCreated?: (created: { run_id: string; thread_id?: string }) => void;
 }
 
@@ -67,7 +68,7 @@ export class StreamLog {
   readonly events = new ExternalStore<LoggedEvents>({ total: 0, byMode: new Map() });
   /** The run whose stream is read; undefined while there is none, or while it is being created. */
   readonly run = new ExternalStore<ReadRun | undefined>(undefined);
-  /** Inputs of the runs that the server has created. */
+  /** Inputs and commands of the runs that the server has created. */
   private readonly accepted = new WeakSet<object>();
   /** Whether the page that reads the streams is still there. */
   isOpen = true;
@@ -96,9 +97,9 @@ export class StreamLog {
     },
   }) as typeof sdk;
 
-  /** Whether the server has created a run with this input. */
-  hasAccepted(input: object): boolean {
-    return this.accepted.has(input);
+  /** Whether the server has created a run with this input or command. */
+  hasAccepted(given: object): boolean {
+    return this.accepted.has(given);
   }
 
   /** Effect of the page that reads the streams: its end closes them, and leaves their runs as they are. */
@@ -118,12 +119,12 @@ export class StreamLog {
   }
 
   private watched(threadId: string, given: StreamOptions): StreamOptions & { signal: AbortSignal } {
-    const { signal, input, onRunCreated } = given;
+    const { signal, input, command, onRunCreated } = given;
     return {
       ...given,
       signal: signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal,
       onRunCreated: (created) => {
-        if (input) this.accepted.add(input);
+        for (const each of [input, command]) if (each) this.accepted.add(each);
         this.follow({ threadId, runId: created.run_id });
         onRunCreated?.(created);
       },

@@ -1,5 +1,6 @@
 import type { ThreadState } from '@langchain/langgraph-sdk';
 import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
 import { sdk } from '../../api/sdk';
 import { Button } from '../../ui/button';
 import { InterruptForm } from '../../ui/interrupt-form';
@@ -9,31 +10,47 @@ const WATCH_MS = 2_000;
 
 interface Props {
   threadId: string | undefined;
-  /** Interrupts as the SDK has them: the questions, or one item without id and value where nodes are left and nothing is asked. */
+  /**
+   * Interrupts as the SDK has them: the questions, or one item without id and value where nodes are left and nothing is asked.
+   * None while a run is read.
+   */
   interrupts: readonly Question[];
   /** The state that is shown. */
   head: ThreadState | undefined;
-  proceed: (command?: { resume: unknown }) => void;
+  /** Whether a run is being read. */
+  isRunning: boolean;
+  /** Creates a run, and resolves at its end to whether the server has accepted it. */
+  proceed: (command?: { resume: unknown }) => Promise<boolean>;
+  /** Reads a run that another client has created. */
+  join: (runId: string) => void;
 }
 
 /** Shows what a thread waits for after the end of a run: answers to questions, or to be continued. */
-export function Waiting({ threadId, interrupts, head, proceed }: Props) {
+export function Waiting({ threadId, interrupts, head, isRunning, proceed, join }: Props) {
+  /** The questions before the run that is read: their forms keep what was entered. */
+  const [before, setBefore] = useState<readonly Question[]>([]);
+  /** How often each question was answered: a node that asks a second time does so by the same id, with an empty form. */
+  const [answers, setAnswers] = useState<Record<string, number>>({});
+  if (!threadId) return null;
   const asked = interrupts.filter(({ id, value }) => id !== undefined || value !== undefined);
-  const questions = unanswered(asked, head?.tasks ?? []);
-  if (interrupts.length === 0 || !threadId) return null;
-  if (questions.length === 0) return <Stopped threadId={threadId} next={head?.next ?? []} proceed={() => proceed()} />;
+  const questions = isRunning ? before : unanswered(asked, head?.tasks ?? []);
+  const answer = async (question: Question, value: unknown): Promise<void> => {
+    setBefore(questions);
+    const { id = '' } = question;
+    if (!(await proceed({ resume: resumeOf(question, value) }))) return;
+    setAnswers((counts) => ({ ...counts, [id]: (counts[id] ?? 0) + 1 }));
+  };
+  if (!isRunning && questions.length === 0 && interrupts.length > 0)
+    return <Stopped threadId={threadId} next={head?.next ?? []} proceed={() => void proceed()} join={join} />;
   return questions.map((question, index) => (
     <section
-      key={question.id ?? index}
+      key={`${question.id ?? index} ${answers[question.id ?? ''] ?? 0}`}
       aria-label={`Question ${index + 1}`}
+      hidden={isRunning}
       className="mt-4 rounded-lg border border-wait/50 bg-wait-soft p-4"
     >
       <h2 className="mb-2 font-semibold text-wait">The run waits for an answer</h2>
-      <InterruptForm
-        question={question}
-        isBusy={false}
-        answer={(value) => proceed({ resume: resumeOf(question, value) })}
-      />
+      <InterruptForm question={question} isBusy={isRunning} answer={(value) => void answer(question, value)} />
     </section>
   ));
 }
@@ -43,17 +60,30 @@ interface StoppedProps {
   /** Nodes that are left. */
   next: readonly string[];
   proceed: () => void;
+  join: (runId: string) => void;
 }
 
-/** Continues a run that was stopped, by a person or at a breakpoint: nothing that the page knows distinguishes the two. */
-function Stopped({ threadId, next, proceed }: StoppedProps) {
-  const status = useQuery({
-    queryKey: ['thread-status', threadId],
-    queryFn: async () => (await sdk.threads.get(threadId)).status,
-    refetchInterval: ({ state: { data } }) => (data === 'busy' ? WATCH_MS : false),
+/**
+ * Continues a run that was stopped, by a person or at a breakpoint: nothing that the page knows distinguishes the two. The run of
+ * another client, which has nodes left as well, is read to its end.
+ */
+function Stopped({ threadId, next, proceed, join }: StoppedProps) {
+  const { data: thread } = useQuery({
+    queryKey: ['run on thread', threadId],
+    queryFn: async () => {
+      const { status } = await sdk.threads.get(threadId);
+      const [run] = status === 'busy' ? await sdk.runs.list(threadId, { status: 'running', limit: 1 }) : [];
+      return { status, runId: run?.run_id };
+    },
+    refetchInterval: ({ state: { data } }) => (data?.status === 'busy' ? WATCH_MS : false),
+    gcTime: 0,
   });
-  // The run of another client, which the page does not read, has nodes left as well.
-  if (next.length === 0 || !status.data || status.data === 'busy') return null;
+  const runId = thread?.runId;
+  useEffect(() => {
+    if (runId) join(runId);
+    // Once for each run: `join` is another function after each render.
+  }, [runId]);
+  if (next.length === 0 || !thread || thread.status === 'busy' || thread.status === 'idle') return null;
   return (
     <section aria-label="Stopped run" className="card mt-4 flex flex-wrap items-center gap-3 p-4">
       <p className="min-w-0 flex-1 break-words">

@@ -42,9 +42,11 @@ function Caller() {
   );
 }
 
-/** Requests again what the operator's key opens: the pages below, and the findings of the System page. */
-const askAgain = (client: QueryClient): Promise<unknown> =>
-  Promise.all(['admin', 'system'].map((name) => client.invalidateQueries({ queryKey: [name] })));
+/** Forgets what another key has opened, the pages below, and requests the findings of the System page again. */
+function askAgain(client: QueryClient): Promise<unknown> {
+  client.removeQueries({ queryKey: ['admin'] });
+  return client.invalidateQueries({ queryKey: ['system'] });
+}
 
 /** Asks for the operator's key, which alone opens tenants, keys and the audit log. */
 function ForOperators({ children }: { children: ReactNode }) {
