@@ -25,14 +25,23 @@ def checkpoint_of(config: Any) -> dict[str, Any] | None:
     return reference(configurable) if configurable.get("checkpoint_id") else None
 
 
+def _asking_tasks(snapshot: StateSnapshot) -> list[Any]:
+    """The tasks that wait for an answer.
+
+    The library lists the questions of parallel tasks until the last of them is answered, with the results of those that are. A
+    task that asks a second time has no result, or an empty one.
+    """
+    return [task for task in snapshot.tasks if task.interrupts and getattr(task, "result", None) in (None, {})]
+
+
 def interrupts_by_task(snapshot: StateSnapshot) -> dict[str, list[dict[str, Any]]]:
     """The interrupts that a thread waits at: task id → what each asks."""
-    return {task.id: [interrupt_form(each) for each in task.interrupts] for task in snapshot.tasks if task.interrupts}
+    return {task.id: [interrupt_form(each) for each in task.interrupts] for task in _asking_tasks(snapshot)}
 
 
 def waiting_nodes(snapshot: StateSnapshot) -> list[str]:
     """The nodes that a thread waits at. The library doesn't name in `next` a node that asks a second time."""
-    asking = [task.name for task in snapshot.tasks if task.interrupts]
+    asking = [task.name for task in _asking_tasks(snapshot)]
     return list(dict.fromkeys([*snapshot.next, *asking]))
 
 
@@ -68,7 +77,7 @@ def thread_state(snapshot: StateSnapshot) -> dict[str, Any]:
         "created_at": snapshot.created_at,
         "checkpoint": checkpoint,
         "parent_checkpoint": parent,
-        "interrupts": [interrupt_form(each) for task in snapshot.tasks for each in task.interrupts],
+        "interrupts": [interrupt_form(each) for task in _asking_tasks(snapshot) for each in task.interrupts],
         "checkpoint_id": checkpoint and checkpoint["checkpoint_id"],
         "parent_checkpoint_id": parent and parent["checkpoint_id"],
     }

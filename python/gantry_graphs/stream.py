@@ -185,8 +185,8 @@ class _Translator:
         if self._is_event_protocol and mode in ("messages", "checkpoints"):
             yield from _protocol_events(namespace, mode, data)
             return
-        # Tokens and tools of a nested graph belong to the answer; its states and updates are internal.
-        if not is_root and not self._subgraphs and mode not in ("messages", "tools"):
+        # Output of a nested graph before the end of its nodes belongs to the answer; its states and updates are internal.
+        if not is_root and not self._subgraphs and mode not in _WORK_IN_PROGRESS:
             return
         name = mode if is_root or not self._subgraphs else f"{mode}|{'|'.join(namespace)}"
         if mode == "messages":

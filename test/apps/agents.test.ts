@@ -34,6 +34,8 @@ describe('an agent of createAgent', () => {
     const second = await client.runs.wait(thread, 'agent', { input: say('again') });
     expect((second as unknown as State).messages).toHaveLength(4);
     expect((await client.threads.get(thread)).status).toBe('idle');
+    // Some models refuse long answers that aren't streamed.
+    expect(app.model.prompts.map(({ isStreamed }) => isStreamed)).toEqual([true, true]);
   });
 
   it('streams a tool call, its result and the answer in every mode', async () => {

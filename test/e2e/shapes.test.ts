@@ -11,6 +11,7 @@ interface JsonSchema {
 interface Schemas {
   graph_id: string;
   input_schema: JsonSchema | null;
+  output_schema: JsonSchema | null;
   state_schema: JsonSchema | null;
   config_schema: JsonSchema | null;
   context_schema: JsonSchema | null;
@@ -65,6 +66,14 @@ describeLanguages('graphs of every shape in $language', ({ language, shapes }) =
       expect(Object.keys(schemas.state_schema?.properties ?? {})).toEqual(['given', 'from_context']);
       expect(Object.keys(schemas.context_schema?.properties ?? {})).toEqual(['model']);
     });
+
+    if (language === 'TypeScript') {
+      it('come from zod as far as it has a schema for them', async () => {
+        const schemas = (await get('/assistants/dated/schemas')) as Schemas;
+        expect(schemas.input_schema?.properties).toMatchObject({ question: { description: 'What is asked' } });
+        expect(schemas.output_schema?.properties).toMatchObject({ answer: { description: 'What is known' } });
+      });
+    }
 
     it('include those of subgraphs, to the requested depth', async () => {
       const first = (await get('/assistants/deep/subgraphs')) as Record<string, Schemas>;
@@ -202,6 +211,22 @@ describeLanguages('graphs of every shape in $language', ({ language, shapes }) =
     });
   });
 
+  it('wait for the questions of parallel nodes that are not answered yet', async () => {
+    const thread = await createThread();
+    await client.runs.wait(thread, 'poll', { input: {} });
+    const asked = Object.values((await client.threads.get(thread)).interrupts).flat();
+    expect(asked.map(({ value }) => value).sort()).toEqual(['First?', 'Second?']);
+    const { id } = asked.find(({ value }) => value === 'First?')!;
+    const left = [{ value: 'Second?', id: expect.any(String) }];
+    const answer = await client.runs.wait(thread, 'poll', { command: { resume: { [id!]: 'one' } } });
+    expect(answer).toMatchObject({ __interrupt__: left });
+    const { status, interrupts } = await client.threads.get(thread);
+    expect([status, Object.values(interrupts).flat()]).toEqual(['interrupted', left]);
+    expect(await client.threads.getState(thread)).toMatchObject({ next: ['ask_second'], interrupts: left });
+    const ended = await client.runs.wait(thread, 'poll', { command: { resume: 'two' } });
+    expect(ended).toEqual({ first: 'one', second: 'two' });
+  });
+
   it('end with an error at their recursion limit', async () => {
     const thread = await createThread();
     const { run_id } = await client.runs.create(thread, 'ten', { input: {}, config: { recursion_limit: 3 } });
@@ -267,6 +292,8 @@ describeLanguages('graphs of every shape in $language', ({ language, shapes }) =
       }
       const flat = namesOf(await streamed('deep', { input: { note: 'hi' }, stream_mode: modes }));
       expect(flat.filter((name) => name.includes('|'))).toEqual([]);
+      // What a nested graph emits before the end of a node is part of the answer.
+      expect(flat).toEqual(expect.arrayContaining(['custom', 'messages']));
     });
 
     it('show a checkpoint with its config, and a task with its result', async () => {

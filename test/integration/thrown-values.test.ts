@@ -56,6 +56,8 @@ describe('graphs that throw anything', () => {
   it.each([
     ['a class as name', { error: 'Error', message: 'broken' }],
     ['an object as message', { error: 'Error', message: '[object Object]' }],
+    ['the body of an answer', { error: 'Error', message: 'duplicate key' }],
+    ['a body without a message', { error: 'Error', message: '{"code":"23505","hint":null}' }],
   ])('%s', async (how, error) => {
     expect(await expectOneAttempt('thrown', how)).toEqual(error);
   });

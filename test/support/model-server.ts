@@ -19,7 +19,7 @@ const ENDPOINTS: Record<string, Endpoint> = {
  */
 export class ModelServer {
   /** Requests in the order of arrival. */
-  readonly prompts: (Prompt & { path: string })[] = [];
+  readonly prompts: (Prompt & { path: string; isStreamed: boolean })[] = [];
   private readonly held = new Set<() => void>();
   private readonly server = createServer((request, response) => {
     this.answer(request, response).catch((error: unknown) => response.destroy(error as Error));
@@ -72,11 +72,12 @@ export class ModelServer {
       return;
     }
     let holds = false;
+    const body = JSON.parse(Buffer.concat(pieces).toString()) as { stream?: boolean };
     await endpoint({
-      body: JSON.parse(Buffer.concat(pieces).toString()),
+      body,
       response,
       ask: (prompt) => {
-        this.prompts.push({ ...prompt, path });
+        this.prompts.push({ ...prompt, path, isStreamed: body.stream === true });
         holds = isHeld(prompt);
         return answerTo(prompt);
       },

@@ -22,7 +22,7 @@ interface AskingTask {
   result?: unknown;
 }
 
-/** The questions that still wait: a thread lists those of parallel tasks until the last of them is answered. */
+/** The questions that still wait: the tasks of a state list those of parallel ones until the last of them is answered. */
 export function unanswered<Each extends Question>(questions: readonly Each[], tasks: readonly AskingTask[]): Each[] {
   // A task that asks again may have an empty result.
   const ended = tasks.filter(({ result }) => Object.keys(fieldsOf(result)).length > 0);

@@ -174,7 +174,14 @@ export class GraphCallHandler {
     const own = await schemasOf(graph, source.file);
     if (own.state !== null || !hasTypes(source)) return own;
     const read = (await this.typesOf(source)).get(path);
-    return read ? { ...read, config: own.config ?? read.config } : own;
+    if (!read) return own;
+    // A schema library may have no JSON Schema for one value of the state, and the schemas of the input and output nevertheless.
+    return {
+      state: read.state,
+      input: own.input ?? read.input,
+      output: own.output ?? read.output,
+      config: own.config ?? read.config,
+    };
   }
 
   /** Reads the types of graphs that don't declare their schemas, one by one, so that requests needn't wait for it. */

@@ -6,6 +6,7 @@ import { Pool } from 'pg';
 import { keepCompiledCode } from '../../config/compiled-code';
 import { returnUnusedMemory } from '../../config/unused-memory';
 import { embeddingLanguage } from '../../config/store-settings';
+import { streamedModels } from '../../patches/langchain-core/streamed-models';
 import { untracedRuns } from '../../patches/langchain-core/untraced-runs';
 import { nativeIds } from '../../patches/langgraph-checkpoint/native-ids';
 import { closeSerializer } from '../../patches/langgraph-checkpoint/closed-serializers';
@@ -240,7 +241,7 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
   cutSilentConnections(connections, login);
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   connections.on('error', () => undefined);
-  patchSources([nativeIds, untracedRuns]);
+  patchSources([nativeIds, untracedRuns, streamedModels]);
   const files = data.graphs.map(({ file }) => file);
   watchCheckpointLibraries([__filename, ...files], (file, exports) => {
     closeSerializer(exports, () => new CheckpointSerializer(file));

@@ -169,12 +169,8 @@ function* translateChunk(
     yield { event: nameOf(mode), data: JSON.stringify(inShort(data as WholeCheckpoint)) };
     return;
   }
-  // Tokens and tools of a nested graph belong to the answer; its states and updates are internal.
-  if (!isRoot && !kwargs.stream_subgraphs && mode !== 'messages' && mode !== 'tools') return;
-  if (mode === 'tools') {
-    yield { event: kwargs.stream_subgraphs ? nameOf(mode) : mode, data: toWireJson(data) };
-    return;
-  }
+  // Output of a nested graph before the end of its nodes belongs to the answer; its states and updates are internal.
+  if (!isRoot && !kwargs.stream_subgraphs && !WORK_IN_PROGRESS.has(mode)) return;
   if (mode === 'messages') {
     const [message, metadata] = data as [BaseMessage, Record<string, unknown>];
     if (asked.has('messages-tuple')) {
@@ -186,7 +182,8 @@ function* translateChunk(
   }
   if (mode === 'tasks' && isRoot && isTaskStart(data)) onNode(data.name);
   if (asked.has(mode)) {
-    yield { event: nameOf(mode), data: toWireJson(publicChunk(mode, data)) };
+    const event = kwargs.stream_subgraphs ? nameOf(mode) : mode;
+    yield { event, data: toWireJson(publicChunk(mode, data)) };
   }
   if (mode === 'values' && isRoot && asked.has('messages')) yield* messages.state(data);
 }

@@ -1,5 +1,6 @@
 import type { StateSnapshot } from '@langchain/langgraph';
 import { checkpointOf } from './checkpoint-reference';
+import { describeThrown } from './thrown-values';
 import type { FinalState } from './protocol';
 import { toWireJson } from './wire-json';
 
@@ -8,13 +9,19 @@ interface Interrupt {
   value?: unknown;
 }
 
+/**
+ * The tasks that wait for an answer. The library lists the questions of parallel tasks until the last of them is answered, with the
+ * results of those that are. A task that asks a second time has no result, or an empty one.
+ */
+const askingTasks = ({ tasks }: StateSnapshot): StateSnapshot['tasks'] =>
+  tasks.filter(({ interrupts, result }) => interrupts.length > 0 && (result === undefined || isEmpty(result)));
+
+const isEmpty = (result: unknown): boolean =>
+  typeof result === 'object' && result !== null && Object.keys(result).length === 0;
+
 /** The interrupts that a thread waits at: task id → what each asks. */
 export function interruptsByTask(snapshot: StateSnapshot): Record<string, Interrupt[]> {
-  return Object.fromEntries(
-    snapshot.tasks
-      .filter((task) => task.interrupts.length > 0)
-      .map((task) => [task.id, task.interrupts as Interrupt[]]),
-  );
+  return Object.fromEntries(askingTasks(snapshot).map((task) => [task.id, task.interrupts as Interrupt[]]));
 }
 
 /**
@@ -22,9 +29,9 @@ export function interruptsByTask(snapshot: StateSnapshot): Record<string, Interr
  * `next`: it takes the first answer, which is stored with the task, for the node's result.
  * @see https://github.com/langchain-ai/langgraph/issues/6956
  */
-export function waitingNodes({ next, tasks }: StateSnapshot): string[] {
-  const asking = tasks.filter(({ interrupts }) => interrupts.length > 0).map(({ name }) => name);
-  return [...new Set([...next, ...asking])];
+export function waitingNodes(snapshot: StateSnapshot): string[] {
+  const asking = askingTasks(snapshot).map(({ name }) => name);
+  return [...new Set([...snapshot.next, ...asking])];
 }
 
 /** The part of a state that the thread's row stores. */
@@ -51,7 +58,7 @@ export function toThreadState(snapshot: StateSnapshot): Record<string, unknown> 
       id: task.id,
       name: task.name,
       path: task.path ?? [],
-      error: task.error === undefined ? null : errorText(task.error),
+      error: task.error === undefined ? null : describeThrown(task.error).message,
       interrupts: task.interrupts,
       // A nested graph is a pointer to its own state, or that state when it was asked for.
       checkpoint: task.state !== undefined && !isSnapshot(task.state) ? (task.state.configurable ?? null) : null,
@@ -62,13 +69,8 @@ export function toThreadState(snapshot: StateSnapshot): Record<string, unknown> 
     created_at: snapshot.createdAt ?? null,
     checkpoint,
     parent_checkpoint: parent,
-    interrupts: snapshot.tasks.flatMap((task) => task.interrupts),
+    interrupts: askingTasks(snapshot).flatMap((task) => task.interrupts),
     checkpoint_id: checkpoint?.checkpoint_id ?? null,
     parent_checkpoint_id: parent?.checkpoint_id ?? null,
   };
-}
-
-function errorText(error: unknown): string {
-  if (typeof error === 'object' && error !== null && 'message' in error) return String(error.message);
-  return String(error);
 }

@@ -11,6 +11,9 @@ describe('describeThrown', () => {
     ['nothing', undefined, 'undefined'],
     ['an object without a text', Object.create(null), 'The thrown value has no text'],
     ['an object whose text fails', { toString: () => Promise.reject.call(null) }, 'The thrown value has no text'],
+    ['an object with a text of its own', { toString: () => 'broken' }, 'broken'],
+    ['the body of an answer', { message: 'duplicate key', code: '23505' }, 'duplicate key'],
+    ['an object without a message', { code: '23505', hint: null }, '{"code":"23505","hint":null}'],
     ['a revoked proxy', revoked(), 'The thrown value has no text'],
   ])('describes %s', (_, thrown, message) => {
     expect(describeThrown(thrown)).toEqual({ name: 'Error', message, stack: message });

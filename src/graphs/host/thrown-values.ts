@@ -17,8 +17,8 @@ export interface ThrownText {
  */
 export function describeThrown(thrown: unknown): ThrownText {
   if (!isError(thrown)) {
-    const message = textOf(() => thrown);
-    return { name: 'Error', message, stack: message };
+    const { name, message } = describeObject(thrown) ?? { name: 'Error', message: textOf(() => thrown) };
+    return { name, message, stack: message };
   }
   const message = textOf(() => thrown.message);
   const name = read(() => thrown.name);
@@ -28,6 +28,19 @@ export function describeThrown(thrown: unknown): ThrownText {
     message,
     stack: typeof stack === 'string' ? stack.slice(0, MAX_TEXT) : message,
   };
+}
+
+/** An object that is no error, and has no text of its own: an answer of a library, or the JSON of a response. */
+function describeObject(thrown: unknown): Pick<ThrownText, 'name' | 'message'> | undefined {
+  const object = Object(thrown) as Partial<Record<keyof ThrownText, unknown>>;
+  const text = read(() => String(thrown));
+  if (object !== thrown || (text !== undefined && !text.startsWith('[object '))) return undefined;
+  const [name, message] = [read(() => object.name), read(() => object.message)];
+  // LangGraph adds the id of the task to what a node throws.
+  const json = read(() => JSON.stringify({ ...object, pregelTaskId: undefined }));
+  const shown = typeof message === 'string' ? message : json;
+  if (shown === undefined || shown === '{}') return undefined;
+  return { name: typeof name === 'string' ? name.slice(0, MAX_TEXT) : 'Error', message: shown.slice(0, MAX_TEXT) };
 }
 
 /** Yields an error and its causes; nothing for a value that is no error. */

@@ -202,6 +202,30 @@ async def ask_for_vote(state: Vote) -> Vote:
 vote = single(Vote, "ask", ask_for_vote)
 
 
+class Poll(TypedDict, total=False):
+    first: str
+    second: str
+
+
+async def ask_first(state: Poll) -> Poll:
+    return {"first": interrupt("First?")}
+
+
+async def ask_second(state: Poll) -> Poll:
+    return {"second": interrupt("Second?")}
+
+
+# Two nodes that ask at the same time.
+poll = (
+    StateGraph(Poll)
+    .add_node("ask_first", ask_first)
+    .add_node("ask_second", ask_second)
+    .add_edge(START, "ask_first")
+    .add_edge(START, "ask_second")
+    .compile()
+)
+
+
 class SlowListener(AsyncCallbackHandler):
     """Listens to a model on behalf of the user, and is slower than it."""
 

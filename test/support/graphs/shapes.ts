@@ -42,6 +42,19 @@ export const typed = new StateGraph(Typed, TypedConfig)
   .addEdge('file', END)
   .compile();
 
+const Dated = z.object({ question: z.string().default(''), answer: z.string().default(''), at: z.date().optional() });
+
+/** Its state has a value without a JSON Schema; its input and output have none. */
+export const dated = new StateGraph({
+  state: Dated,
+  input: z.object({ question: z.string().describe('What is asked') }),
+  output: z.object({ answer: z.string().describe('What is known') }),
+})
+  .addNode('look_up', ({ question }) => ({ answer: `${question}!` }))
+  .addEdge(START, 'look_up')
+  .addEdge('look_up', END)
+  .compile();
+
 const Configuration = z.object({ given: z.string().default(''), from_context: z.string().default('') });
 
 /** Returns its configuration, from both places that may have it. It has a context even where no run gave one. */

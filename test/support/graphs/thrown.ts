@@ -19,6 +19,8 @@ const THROWN: Record<string, unknown> = {
   'no text': Object.create(null),
   'a class as name': Object.assign(new ToolError('broken'), { name: ToolError }),
   'an object as message': Object.assign(new Error(), { message: { detail: 'no' } }),
+  'the body of an answer': { message: 'duplicate key', code: '23505' },
+  'a body without a message': { code: '23505', hint: null },
   'a circle of causes': circle,
   'what can not be sent': Object.assign(new Error('x'), {
     name: 'UnknownInterruptError',

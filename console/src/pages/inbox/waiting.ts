@@ -1,7 +1,7 @@
-import { queryOptions, type QueryFunctionContext } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { answerOf, api } from '../../api/client';
 import { messagesOf } from '../../ui/chat-messages';
-import { type Question, questionsOf, unanswered } from '../../ui/questions';
+import { type Question, questionsOf } from '../../ui/questions';
 
 const PAGE_SIZE = 200;
 /** Messages before a question that are shown with it. */
@@ -30,40 +30,28 @@ const searchInterrupted = (offset: number) =>
     }),
   );
 
-/** Tasks of a thread, read once for each of its states; none where the state can't be read, as when its graph is gone. */
-const tasksQuery = (threadId: string, since: string) =>
-  queryOptions({
-    queryKey: ['tasks of waiting', threadId, since],
-    queryFn: async () => {
-      const state = api.GET('/threads/{thread_id}/state', { params: { path: { thread_id: threadId } } });
-      return answerOf(state).then(
-        ({ tasks }) => tasks ?? [],
-        () => [],
-      );
-    },
-    staleTime: Infinity,
-  });
-
 /** Threads that wait for a person, oldest first. */
-export async function findWaiting({ client }: QueryFunctionContext): Promise<Waiting[]> {
+export async function findWaiting(): Promise<Waiting[]> {
   const threads = await searchInterrupted(0);
   for (let count = threads.length; count === PAGE_SIZE;) {
     const page = await searchInterrupted(threads.length);
     threads.push(...page);
     count = page.length;
   }
-  const waiting = await Promise.all(
-    threads.map(async (thread): Promise<Waiting> => {
-      const threadId = thread.thread_id!;
-      const since = thread.state_updated_at ?? thread.updated_at!;
-      const asked = questionsOf(thread.interrupts);
-      // The only question of a thread that waits isn't answered.
-      const tasks = asked.length > 1 ? await client.fetchQuery(tasksQuery(threadId, since)) : [];
-      const { assistant_id, graph_id } = (thread.metadata ?? {}) as { assistant_id?: string; graph_id?: string };
-      return { threadId, assistantId: assistant_id, graphId: graph_id, since, questions: unanswered(asked, tasks) };
-    }),
-  );
-  return waiting.filter(({ questions }) => questions.length > 0);
+  return threads.flatMap((thread): Waiting[] => {
+    const questions = questionsOf(thread.interrupts);
+    if (questions.length === 0) return [];
+    const { assistant_id, graph_id } = (thread.metadata ?? {}) as { assistant_id?: string; graph_id?: string };
+    return [
+      {
+        threadId: thread.thread_id!,
+        assistantId: assistant_id,
+        graphId: graph_id,
+        since: thread.state_updated_at ?? thread.updated_at!,
+        questions,
+      },
+    ];
+  });
 }
 
 /** Status of a thread, without its values; null for one that is deleted. */
