@@ -14,6 +14,7 @@ from langgraph.types import Command, Send
 from .connections import PostgresUnreachable, TenantAccess, TenantConnections
 from .failures import FAILURES
 from .loader import GraphLoader
+from .metadata import PublicMetadata
 from .missing_nodes import refuse_missing_nodes, start_of
 from .repeated import missing_steps, without_emitted
 from .requests import ParentRequests
@@ -136,6 +137,7 @@ async def _events(
         config,
         options=_options(graph, kwargs),
         kwargs=kwargs,
+        metadata=PublicMetadata(request),
         written=saver.written,
         on_node=control.on_node,
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage, BaseMessageChunk, message_chunk_to_message
 
+from .metadata import IDENTIFYING, PublicMetadata
 from .state import checkpoint_of, reference
 from .versions import CONTENT_BLOCKS_FLAG, message_to_events, require_event_protocol
 from .wire import to_wire_json
@@ -17,17 +18,6 @@ Chunk = tuple[tuple[str, ...], str, Any]
 
 # A node's own output, before its end; everything else reports an end, which has to be committed first.
 _WORK_IN_PROGRESS = {"messages", "custom", "tools"}
-
-# Keys that identify a checkpoint and its owner. The rest of a `configurable` is for the graph: keys, headers, its user.
-_PUBLIC_CONFIGURABLE = (
-    "thread_id",
-    "checkpoint_ns",
-    "checkpoint_id",
-    "checkpoint_map",
-    "run_id",
-    "graph_id",
-    "assistant_id",
-)
 
 
 def library_modes(asked: list[str]) -> list[str]:
@@ -93,11 +83,12 @@ async def stream_run(
     *,
     options: dict[str, Any],
     kwargs: dict[str, Any],
+    metadata: PublicMetadata,
     written: Callable[[], Awaitable[None]],
     on_node: Callable[[str], None],
 ) -> AsyncIterator[Event]:
     """Runs the graph and yields its events: `values`, `updates|node:task` for a nested graph's, and so on."""
-    translator = _Translator(kwargs, on_node)
+    translator = _Translator(kwargs, metadata, on_node)
     asked = kwargs["stream_mode"]
     options = {**options, "stream_mode": library_modes(asked), "subgraphs": True}
 
@@ -136,7 +127,7 @@ async def stream_run(
                     if event["event"].endswith("_end"):
                         await written()
                     if "langsmith:hidden" not in (event.get("tags") or []):
-                        yield {"event": "events", "data": to_wire_json(_public_event(event))}
+                        yield {"event": "events", "data": to_wire_json(_public_event(event, metadata))}
     except BaseException:
         for each in await emitted(translator.rest()):
             yield each
@@ -156,10 +147,11 @@ def _chunk_of_part(part: dict[str, Any]) -> Chunk:
 class _Translator:
     """Chunks of the library's stream as events of the API, each with the mode of its chunk."""
 
-    def __init__(self, kwargs: dict[str, Any], on_node: Callable[[str], None]) -> None:
+    def __init__(self, kwargs: dict[str, Any], metadata: PublicMetadata, on_node: Callable[[str], None]) -> None:
         self._asked = set(kwargs["stream_mode"])
         self._subgraphs = bool(kwargs.get("stream_subgraphs"))
         self._is_event_protocol = bool(kwargs.get("event_protocol"))
+        self._metadata = metadata
         self._facts = ChunkFacts()
         self._messages = _MessageAssembler()
         self._on_node = on_node
@@ -190,12 +182,12 @@ class _Translator:
             return
         name = mode if is_root or not self._subgraphs else f"{mode}|{'|'.join(namespace)}"
         if mode == "messages":
-            yield from self._message(name, data)
+            yield from self._message(name, public_chunk(mode, data, self._metadata))
             return
         if mode == "tasks" and is_root and "triggers" in data:
             self._on_node(data["name"])
         if mode in self._asked:
-            yield {"event": name, "data": to_wire_json(public_chunk(mode, data))}
+            yield {"event": name, "data": to_wire_json(public_chunk(mode, data, self._metadata))}
         if mode == "values" and is_root and "messages" in self._asked:
             yield from self._messages.state(data)
 
@@ -267,8 +259,13 @@ def _in_short(payload: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def public_chunk(mode: str, data: Any) -> Any:
+def public_chunk(mode: str, data: Any, metadata: PublicMetadata) -> Any:
     """A chunk of the library's stream in a mode, as clients may see it."""
+    if mode == "messages" and isinstance(data, tuple) and isinstance(data[-1], dict):
+        return (*data[:-1], metadata.of(data[-1]))
+    if not isinstance(data, dict):
+        # A node's own chunk that looks like one of the library's.
+        return data
     if mode == "checkpoints":
         return _public_checkpoint(data)
     if mode == "debug" and data.get("type") == "checkpoint":
@@ -276,12 +273,13 @@ def public_chunk(mode: str, data: Any) -> Any:
     return data
 
 
-def _public_event(event: dict[str, Any]) -> dict[str, Any]:
+def _public_event(event: dict[str, Any], metadata: PublicMetadata) -> dict[str, Any]:
     """An event of the mode `events`: those of a graph carry the chunks that it streams in all other modes."""
+    event = {**event, "metadata": metadata.of(event["metadata"])}
     chunk = event["data"].get("chunk")
     if not isinstance(chunk, tuple) or len(chunk) not in (2, 3) or not isinstance(chunk[-2], str):
         return event
-    shown = (*chunk[:-1], public_chunk(chunk[-2], chunk[-1]))
+    shown = (*chunk[:-1], public_chunk(chunk[-2], chunk[-1], metadata))
     return {**event, "data": {**event["data"], "chunk": shown}}
 
 
@@ -289,7 +287,7 @@ def _public_config(config: Any) -> Any:
     configurable = (config or {}).get("configurable")
     if not isinstance(configurable, dict):
         return config
-    shown = {key: configurable[key] for key in _PUBLIC_CONFIGURABLE if configurable.get(key) is not None}
+    shown = {key: configurable[key] for key in IDENTIFYING if configurable.get(key) is not None}
     rest = {key: value for key, value in config.items() if key != "callbacks"}
     return {**rest, "configurable": shown}
 

@@ -9,10 +9,10 @@ from uuid import UUID
 
 from langchain_core.callbacks import AsyncCallbackManager, BaseCallbackHandler
 from langchain_core.tracers.langchain import LangChainTracer
+from langchain_core.tracers.schemas import Run
 from langsmith import Client
 
-# Keys of a run's `configurable` that its trace shows. The rest is for the graph: keys, headers, its user.
-_PUBLIC_CONFIGURABLE = {"thread_id", "checkpoint_id", "checkpoint_ns", "run_id", "graph_id", "assistant_id", "run_attempt"}
+from .metadata import PUBLIC_NAMES, PublicMetadata
 
 # The start and the id of a run, in its place in a trace: the trace's first run, then each one down to it.
 _PLACE = re.compile(r"\d{8}T\d{12}Z([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})", re.IGNORECASE)
@@ -42,7 +42,9 @@ class RunTracer:
         """A callback that traces one run into the project named after its graph."""
         asked = request["kwargs"].get("langsmith_tracer") or {}
         client = self._client(request["tenantId"], request.get("traceKey"))
-        return _PublicTracer(project_name=request["graphId"], client=client, example_id=asked.get("example_id"))
+        tracer = _PublicTracer(project_name=request["graphId"], client=client, example_id=asked.get("example_id"))
+        tracer.shown = PublicMetadata(request)
+        return tracer
 
     def _client(self, tenant_id: str, key: str | None) -> Client:
         known = self._clients.get(tenant_id)
@@ -57,9 +59,19 @@ class RunTracer:
 class _PublicTracer(LangChainTracer):
     """A tracer without the keys of `configurable` that the libraries copy into the metadata of every trace."""
 
+    shown: PublicMetadata
+
     def copy_with_metadata_defaults(
         self, *, metadata: Mapping[str, str] | None = None, tags: list[str] | None = None
     ) -> LangChainTracer:
         given = (metadata or {}).items()
-        shown = {name: value for name, value in given if name in _PUBLIC_CONFIGURABLE or name.startswith("ls_")}
-        return super().copy_with_metadata_defaults(metadata=shown or None, tags=tags)
+        defaults = {name: value for name, value in given if name in PUBLIC_NAMES or name.startswith("ls_")}
+        copy = super().copy_with_metadata_defaults(metadata=defaults or None, tags=tags)
+        assert isinstance(copy, _PublicTracer)
+        copy.shown = self.shown
+        return copy
+
+    def _start_trace(self, run: Run) -> None:
+        if metadata := run.extra.get("metadata"):
+            run.extra = {**run.extra, "metadata": self.shown.of(metadata)}
+        super()._start_trace(run)

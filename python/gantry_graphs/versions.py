@@ -6,7 +6,17 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-__all__ = ["CONTENT_BLOCKS_FLAG", "DeltaSnapshot", "message_to_events", "require_event_protocol", "sdk_client"]
+from langchain_core.runnables import config as langchain_config
+from langgraph._internal import _config as langgraph_config
+
+__all__ = [
+    "CONTENT_BLOCKS_FLAG",
+    "COPIES_CONFIGURABLE",
+    "DeltaSnapshot",
+    "message_to_events",
+    "require_event_protocol",
+    "sdk_client",
+]
 
 try:
     from langgraph.checkpoint.serde.types import _DeltaSnapshot as DeltaSnapshot
@@ -24,6 +34,16 @@ except ImportError:  # langgraph before 1.2 doesn't stream tokens as content blo
 
 # Key of `configurable` by which the library streams tokens as content blocks; None where it can't.
 CONTENT_BLOCKS_FLAG: str | None = CONFIG_KEY_STREAM_MESSAGES_V2
+
+
+def _copies_configurable(library: Any) -> bool:
+    name = "gantry_probe"
+    return name in library.ensure_config({"configurable": {name: name}})["metadata"]
+
+
+# Whether the libraries copy `configurable` into the metadata of runs, as older ones do. This is tried, since a project
+# combines any version of one with any of the other.
+COPIES_CONFIGURABLE: bool = _copies_configurable(langgraph_config) or _copies_configurable(langchain_config)
 
 
 def sdk_client() -> Any:

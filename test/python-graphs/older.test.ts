@@ -50,6 +50,42 @@ describe('graphs in Python with langgraph 0.6', () => {
     expect(messages.at(-1)!.content).toBe('The tool says: Sunny in Bern');
   });
 
+  it('show no header and no value of their configurable in streams, traces and states', async () => {
+    const thread = await newThread();
+    const withHeader = gantry.client({ headers: { 'x-canary': 'canary-header' } });
+    const metadata = { project: 'shown by the request itself' };
+    const payload = {
+      input: say('hello'),
+      config: { configurable: { ssn: 'canary-number', openai_api_key: 'canary-key', ...metadata } },
+      metadata,
+      streamMode: [...AGENT_MODES],
+      streamSubgraphs: true,
+    };
+    const streamed = new Map<string, string[]>();
+    for await (const { event, data } of withHeader.runs.stream(thread, 'canary', payload)) {
+      const mode = event.split('|')[0];
+      streamed.set(mode, [...(streamed.get(mode) ?? []), JSON.stringify(data)]);
+    }
+    const trace = await waitFor('the trace', async () => {
+      const { rows } = await gantry.sql.query<{ run: string; ended: boolean }>(
+        `SELECT to_jsonb(t)::text AS run, end_time IS NOT NULL AS ended FROM trace_runs t
+         WHERE trace_id IN (SELECT trace_id FROM trace_runs WHERE to_jsonb(trace_runs)::text LIKE '%' || $1 || '%')`,
+        [thread],
+      );
+      return rows.length > 5 && rows.every(({ ended }) => ended) && rows.map(({ run }) => run);
+    });
+    const states = JSON.stringify(await client.threads.getHistory(thread));
+    expect([...streamed.values(), trace, states].flat().filter((text) => text.includes('canary-'))).toEqual([]);
+    for (const shown of [
+      streamed.get('messages')!,
+      streamed.get('messages/metadata')!,
+      streamed.get('events')!,
+      trace,
+    ]) {
+      expect(shown.join()).toContain(metadata.project);
+    }
+  });
+
   it('ask a person and resume, and offer their states, edits and subgraphs', async () => {
     const thread = await newThread();
     await client.runs.wait(thread, 'questions', { input: {} });

@@ -33,7 +33,8 @@ async def look(state: State, config: RunnableConfig) -> dict[str, Any]:
 
 
 async def speak(state: State, config: RunnableConfig) -> dict[str, Any]:
-    return {"messages": [await model.ainvoke(state["messages"], config)]}
+    # Metadata of its own, which take the place of those that the server has chosen.
+    return {"messages": [await model.ainvoke(state["messages"], {**config, "metadata": {"own": "metadata"}})]}
 
 
 def approve(state: State) -> dict[str, Any]:
