@@ -88,7 +88,8 @@ class AuthModule:
 
     async def authorize(self, question: dict[str, Any]) -> dict[str, Any]:
         """The handler's filter and its changes to the value. No handler means no: what was forgotten must not be open."""
-        resource, action, value = question["resource"], question["action"], question["value"]
+        resource, action = question["resource"], question["action"]
+        value = _with_tuples(question["value"]) if resource == "store" else question["value"]
         handler, is_general = self._handler_for(resource, action)
         if handler is None:
             raise Refusal(403, f"Forbidden: the custom auth has no handler for {resource}:{action}")
@@ -96,7 +97,10 @@ class AuthModule:
         context = Auth.types.AuthContext(
             user=_user(fields), permissions=fields["permissions"], resource=resource, action=action
         )
-        answer = await handler(ctx=context, value=value)
+        try:
+            answer = await handler(ctx=context, value=value)
+        except AssertionError as error:
+            raise Refusal(403, str(error) or "Forbidden") from error
         if answer is False:
             raise Refusal(403, "Forbidden")
         changed = {"value": _plain(value)}
@@ -115,9 +119,13 @@ class AuthModule:
 
 
 def failure_of(error: BaseException) -> dict[str, Any] | None:
-    """A refusal as clients may see it, be it of langgraph_sdk or Starlette; None for a mistake of the module."""
+    """A refusal as clients may see it, be it of langgraph_sdk or Starlette; None for a mistake of the module.
+
+    Errors of other libraries have statuses as well: one from 500 on is the reason of a mistake, unless the module chose it.
+    """
     status = getattr(error, "status_code", None)
-    if not isinstance(status, int) or not 400 <= status < 500:
+    is_chosen = any(kind.__name__ == "HTTPException" for kind in type(error).__mro__)
+    if not isinstance(status, int) or not 400 <= status < (600 if is_chosen else 500):
         return None
     headers = getattr(error, "headers", None) or {}
     return {
@@ -125,6 +133,12 @@ def failure_of(error: BaseException) -> dict[str, Any] | None:
         "message": sendable(str(getattr(error, "detail", None) or "Unauthorized")),
         "headers": {sendable(str(name)).lower(): sendable(str(value)) for name, value in headers.items()},
     }
+
+
+def _with_tuples(value: dict[str, Any]) -> dict[str, Any]:
+    """A question about the store with namespaces as langgraph_sdk types them, which handlers extend and compare."""
+    namespaces = {name: tuple(value[name]) for name in ("namespace", "suffix") if isinstance(value.get(name), list)}
+    return {**value, **namespaces}
 
 
 def _arguments(request: dict[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:

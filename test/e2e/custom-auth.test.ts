@@ -91,6 +91,34 @@ describe.each([
     });
   }
 
+  if (config === 'langgraph-python.json') {
+    it('is refused by an assertion of a handler, which sees namespaces as tuples', async () => {
+      const refused = await fetch(`${gantry.url}/store/items`, {
+        method: 'DELETE',
+        headers: { 'content-type': 'application/json', authorization: 'Bearer alice' },
+        body: JSON.stringify({ namespace: ['pinned'], key: 'one' }),
+      });
+      expect([refused.status, await refused.json()]).toEqual([
+        403,
+        { detail: 'Pinned items stay', code: 'custom_auth' },
+      ]);
+    });
+
+    it('is asked for in a process that survives sys.exit()', async () => {
+      const visits = async (device: string): Promise<number> => {
+        const answer = await ask({ authorization: 'Bearer counted', 'x-device': device }, '/threads', {});
+        return ((await answer.json()) as { metadata: { visits: number } }).metadata.visits;
+      };
+      const before = await visits('before');
+      const left = await ask({ authorization: 'Bearer quit' });
+      expect([left.status, await left.json()]).toEqual([
+        500,
+        { detail: 'The custom auth failed', code: 'custom_auth_failed' },
+      ]);
+      expect(await visits('after')).toBeGreaterThan(before);
+    });
+  }
+
   describe('identity', () => {
     it('is the result of authenticate: refusals keep their status, message and headers', async () => {
       const missing = await ask({});
@@ -99,14 +127,19 @@ describe.each([
       const banned = await ask({ authorization: 'Bearer banned' });
       expect([banned.status, await banned.json()]).toEqual([403, { detail: 'Banned', code: 'custom_auth' }]);
       expect((await ask({ authorization: 'Bearer nobody' })).status).toBe(401);
+      const busy = await ask({ authorization: 'Bearer busy' });
+      expect([busy.status, await busy.json()]).toEqual([503, { detail: 'Busy', code: 'custom_auth' }]);
+      expect(busy.headers.get('retry-after')).toBe('7');
     });
 
     it('is refused when the module crashes, and the reasons appear in the log only', async () => {
-      const crashed = await ask({ authorization: 'Bearer crash' });
-      expect([crashed.status, await crashed.json()]).toEqual([
-        500,
-        { detail: 'The custom auth failed', code: 'custom_auth_failed' },
-      ]);
+      for (const name of ['crash', 'upstream']) {
+        const crashed = await ask({ authorization: `Bearer ${name}` });
+        expect([crashed.status, await crashed.json()]).toEqual([
+          500,
+          { detail: 'The custom auth failed', code: 'custom_auth_failed' },
+        ]);
+      }
       await waitFor('the log', () => gantry.logs().includes('a secret of the module'));
     });
 

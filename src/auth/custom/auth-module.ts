@@ -102,10 +102,13 @@ export class AuthModuleHandlers {
   }
 }
 
-/** The part of a thrown error that clients may see. */
+/**
+ * The part of a thrown error that clients may see. Errors of other libraries have statuses as well: one from 500 on is the
+ * reason of a mistake, unless the module chose it.
+ */
 export function toFailure(error: unknown): AuthFailure {
   const { status, message, headers } = error as { status?: unknown; message?: unknown; headers?: unknown };
-  if (typeof status === 'number' && status >= 400 && status < 500) {
+  if (typeof status === 'number' && status >= 400 && status < (isHttpException(error) ? 600 : 500)) {
     return {
       status,
       message: typeof message === 'string' && message !== '' ? message : 'Unauthorized',
@@ -113,6 +116,14 @@ export function toFailure(error: unknown): AuthFailure {
     };
   }
   return { message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}
+
+/** Whether an error is an HTTPException, of any copy of the public SDK or of Hono, or of a class that extends it. */
+function isHttpException(error: unknown): boolean {
+  for (let kind: unknown = error; kind instanceof Object; kind = Object.getPrototypeOf(kind)) {
+    if (kind.constructor.name === 'HTTPException') return true;
+  }
+  return false;
 }
 
 function userOf(answer: {

@@ -1,12 +1,17 @@
 """What auth.ts is, in Python: who has a token is its user, and owns what he makes. `Bearer alice` is alice."""
 
 import re
+import sys
 from typing import Any
 
 from langgraph_sdk import Auth
 
 auth = Auth()
 visits = 0
+
+
+class UpstreamError(RuntimeError):
+    status_code = 503
 
 
 @auth.authenticate
@@ -19,6 +24,12 @@ async def authenticate(authorization: str | None, method: str, headers: dict[byt
     assert headers[b"authorization"] == f"Bearer {name}".encode() and method.isupper()
     if name == "banned":
         raise Auth.exceptions.HTTPException(403, "Banned")
+    if name == "busy":
+        raise Auth.exceptions.HTTPException(503, "Busy", headers={"retry-after": "7"})
+    if name == "quit":
+        sys.exit("a secret of the module")
+    if name == "upstream":
+        raise UpstreamError("a secret of the module")
     if name == "crash":
         raise RuntimeError("a secret of the module")
     if name == "nobody":
@@ -63,10 +74,11 @@ async def read(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, 
 
 @auth.on.store
 async def scope(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> None:
-    value["namespace"] = (ctx.user.identity, *(value.get("namespace") or ()))
+    value["namespace"] = (ctx.user.identity,) + (value.get("namespace") or ())
 
 
 @auth.on.store.delete
 async def keep(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, Any]:
+    assert value["namespace"] != ("pinned",), "Pinned items stay"
     await scope(ctx, value)
     return {"locked": "no"}

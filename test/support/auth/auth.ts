@@ -15,6 +15,8 @@ export const auth = new Auth()
     const [, name] = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '') ?? [];
     if (!name) throw new HTTPException(401, { message: 'No token', headers: { 'www-authenticate': 'Bearer' } });
     if (name === 'banned') throw new HTTPException(403, { message: 'Banned' });
+    if (name === 'busy') throw new HTTPException(503, { message: 'Busy', headers: { 'retry-after': '7' } });
+    if (name === 'upstream') throw Object.assign(new Error('a secret of the module'), { status: 503, headers: {} });
     if (name === 'crash') throw new Error('a secret of the module');
     if (name === 'nobody') return null as never;
     if (name === 'hang') for (;;);
