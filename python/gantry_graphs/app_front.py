@@ -63,7 +63,7 @@ class ServedApp:
 
         try:
             await self._app(scope, receive, noting)
-        except Exception:
+        except (Exception, SystemExit, KeyboardInterrupt):
             # Starlette answers with 500 and throws on. The server would close the connection, on which the API may just have
             # sent another request.
             if not answered:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .channel import ParentChannel, end_with_parent, sendable
+from .loops import run_to_end
 from .modules import load_export
 
 _WHAT_WOULD_BE_RIGHT = "an app of Starlette or FastAPI"
@@ -106,6 +107,6 @@ def _server(app: Any, socket_path: str) -> Any:
 
 if __name__ == "__main__":
     end_with_parent()
-    asyncio.run(serve())
+    run_to_end(serve())
     # Threads of routes that are still running must not keep the process alive.
     os._exit(0)

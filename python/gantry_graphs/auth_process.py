@@ -26,7 +26,7 @@ def _load(file: str, name: str) -> LoadedModule:
     return LoadedModule({"uncovered": module.uncovered(), "generallyCoveredStore": module.generally_covered_store()}, answer)
 
 
-def _failure_of(error: Exception) -> dict[str, Any]:
+def _failure_of(error: BaseException) -> dict[str, Any]:
     from .auth_module import failure_of
 
     return failure_of(error) or {"message": sendable("".join(traceback.format_exception(error)))}

@@ -1,13 +1,41 @@
-"""Calls from event loops that nodes have of their own, in their threads."""
+"""The event loop of a process, and calls from those that nodes have of their own, in their threads."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import wraps
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+
+def run_to_end(work: Coroutine[Any, Any, None]) -> None:
+    """Runs `work` in an event loop of its own, whatever the tasks of user code do to the loop.
+
+    A task that raises SystemExit or KeyboardInterrupt, or stops the loop, ends `run_forever`. By then, it has failed as with
+    any other exception, and all other tasks stand where they were: the loop continues with them.
+    """
+
+    async def run() -> None:
+        try:
+            await work
+        finally:
+            # The rest may clean up, as with `asyncio.run`.
+            rest = asyncio.all_tasks() - {main}
+            for task in rest:
+                task.cancel()
+            await asyncio.gather(*rest, return_exceptions=True)
+
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    main = loop.create_task(run())
+    main.add_done_callback(lambda _: loop.stop())
+    while not main.done():
+        with suppress(SystemExit, KeyboardInterrupt):
+            loop.run_forever()
+    main.result()
 
 
 async def in_loop(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .channel import ParentChannel, end_with_parent, sendable
+from .failures import FAILURES
+from .loops import run_to_end
 
 
 @dataclass
@@ -22,7 +24,7 @@ class LoadedModule:
 
 def run_module_process(
     load: Callable[[str, str], LoadedModule],
-    failure_of: Callable[[Exception], Any] | None = None,
+    failure_of: Callable[[BaseException], Any] | None = None,
     limit: int | None = None,
 ) -> None:
     """Answers questions until the parent ends. `load` gets a file and the name of its export.
@@ -30,13 +32,13 @@ def run_module_process(
     `failure_of` describes an error of an answer (its traceback by default); `limit` is the size of an answer, in bytes.
     """
     end_with_parent()
-    asyncio.run(_serve(load, failure_of or _trace_of, limit))
+    run_to_end(_serve(load, failure_of or _trace_of, limit))
     # Threads of handlers that are still running must not keep the process alive.
     os._exit(0)
 
 
 async def _serve(
-    load: Callable[[str, str], LoadedModule], failure_of: Callable[[Exception], Any], limit: int | None
+    load: Callable[[str, str], LoadedModule], failure_of: Callable[[BaseException], Any], limit: int | None
 ) -> None:
     channel = await ParentChannel.connect()
     if limit is not None:
@@ -56,7 +58,7 @@ async def _serve(
             # A ping asks only whether the event loop runs.
             result = None if message["type"] == "ping" else await module.answer(message)
             channel.send({"type": "done", "id": id, "result": result})
-        except Exception as error:
+        except FAILURES as error:
             channel.send({"type": "failed", "id": id, "failure": failure_of(error)})
 
     running: set[asyncio.Task[None]] = set()
@@ -66,5 +68,5 @@ async def _serve(
         task.add_done_callback(running.discard)
 
 
-def _trace_of(error: Exception) -> str:
+def _trace_of(error: BaseException) -> str:
     return sendable("".join(traceback.format_exception(error)))

@@ -286,6 +286,9 @@ describe('http.app in Python, as FastAPI and Starlette parse it', () => {
       // Neither a number nor a method of the app's: the API is asked, and has no such route.
       expect((await fetch(`${url}/numbers/seven`, key)).status).toBe(404);
       expect((await fetch(`${url}/numbers/7`, { ...key, method: 'POST' })).status).toBe(404);
+      // Its routes run in tasks of the middleware.
+      expect((await fetch(`${url}/quit`, key)).status).toBe(500);
+      expect((await fetch(`${url}/hello/you`, key)).status).toBe(200);
       // The API's own routes, through the middleware.
       const made = (await json(await fetch(`${url}/caller`, key))) as { thread_id: string };
       const thread = await fetch(`${url}/threads/${made.thread_id}`, key);

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -110,6 +111,11 @@ async def stray() -> str:
 
     asyncio.get_running_loop().call_soon(throw)
     return "threw"
+
+
+@app.get("/quit")
+async def leave() -> None:
+    sys.exit("The route gives up")
 
 
 @app.get("/die")
