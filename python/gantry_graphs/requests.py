@@ -18,8 +18,8 @@ class ParentRequests:
     async def ask(self, kind: str, question: dict[str, Any]) -> Any:
         request = next(self._ids)
         answer = self._waiting[request] = asyncio.get_running_loop().create_future()
-        self._channel.send({"type": kind, "request": request, **question})
         try:
+            self._channel.send({"type": kind, "request": request, **question})
             return await answer
         finally:
             del self._waiting[request]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+import orjson
 from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, Op, PutOp, Result, SearchItem, SearchOp
 from langgraph.store.base.batch import _check_loop
 
@@ -54,7 +55,7 @@ def _operation(op: Op) -> dict[str, Any]:
     if isinstance(op, PutOp):
         if op.value is None:
             return {"name": "delete", "namespace": list(op.namespace), "key": op.key}
-        put: dict[str, Any] = {"name": "put", "namespace": list(op.namespace), "key": op.key, "value": op.value}
+        put: dict[str, Any] = {"name": "put", "namespace": list(op.namespace), "key": op.key, "value": _json(op.value)}
         if op.index is not None:
             put["index"] = op.index
         # Absent where the caller says nothing: the deployment's default holds then.
@@ -63,7 +64,7 @@ def _operation(op: Op) -> dict[str, Any]:
         return {
             "name": "search",
             "prefix": list(op.namespace_prefix),
-            "filter": op.filter,
+            "filter": op.filter and _json(op.filter),
             "limit": op.limit,
             "offset": op.offset,
             "query": op.query,
@@ -73,6 +74,15 @@ def _operation(op: Op) -> dict[str, Any]:
         paths: dict[str, Any] = {condition.match_type: list(condition.path) for condition in op.match_conditions or ()}
         return {"name": "namespaces", **paths, "maxDepth": op.max_depth, "limit": op.limit, "offset": op.offset}
     raise TypeError(f"The store has no operation {type(op).__name__}")
+
+
+def _json(value: Mapping[str, Any]) -> orjson.Fragment:
+    """The value as JSON, with all keys as strings. Raises TypeError for integers that the API would round."""
+    try:
+        return orjson.Fragment(orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_STRICT_INTEGER))
+    except TypeError as error:
+        hint = ". Keep it as a str" if "Integer" in str(error) else ""
+        raise TypeError(f"The store can't keep this value: {error}{hint}") from error
 
 
 def _fields(item: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import { MessageChannel } from '../../src/graphs/host/message-channel';
 import type { ExecuteRequest, FromProcess, ProcessData, ToProcess } from '../../src/graphs/host/protocol';
 import type { UserCodeProcess } from '../../src/graphs/host/user-code-process';
 import { freePort } from '../support/ports';
-import { pythonForGraphs } from '../support/python';
+import { pythonForGraphs, runPython } from '../support/python';
 import { waitFor } from '../support/wait-for';
 
 const GRAPHS = String.raw`
@@ -164,6 +164,22 @@ describe('a graph process in Python', () => {
     const id = await offer('waiting', { metadata: { note: '\ud800' } });
     send({ type: 'begin', id });
     expect(await answer('node', id)).toMatchObject({ node: 'node' });
+  });
+
+  it('keeps no question to its parent that it could not send', async () => {
+    const script = [
+      'import asyncio',
+      'from gantry_graphs.requests import ParentRequests',
+      'class Full:',
+      '    def send(self, message): raise ValueError("too large")',
+      'async def ask():',
+      '    requests = ParentRequests(Full())',
+      '    try: await requests.ask("store", {})',
+      '    except ValueError: print(len(requests._waiting))',
+      'asyncio.run(ask())',
+    ].join('\n');
+    const env = { PYTHONPATH: join(__dirname, '..', '..', 'python') };
+    expect(await runPython(['-c', script], env, pythonForGraphs())).toBe('0\n');
   });
 
   it('reports errors that contain half of a surrogate pair', async () => {

@@ -181,6 +181,16 @@ describe('graphs in Python', () => {
     expect((await client.store.getItem(['notes'], 'milk'))?.value).toEqual({ text: 'milk' });
   });
 
+  it('keep values in the store as JSON, and none of which it would change the numbers', async () => {
+    const kept = { scores: { 1: 2, null: 3 }, pair: [2 ** 53 - 1, 0.5] };
+    expect(await client.runs.wait(null, 'odd', { input: { how: 'keep numbers' } })).toMatchObject({ value: kept });
+    expect((await client.store.getItem(['odd'], 'scores'))?.value).toEqual(kept);
+    await expect(client.runs.wait(null, 'odd', { input: { how: 'keep large numbers' } })).rejects.toThrow(
+      "The store can't keep this value: Integer exceeds 53-bit range. Keep it as a str",
+    );
+    expect(await client.store.getItem(['odd'], 'large')).toBeNull();
+  });
+
   it('refresh no item by reading it where the deployment says so', async () => {
     await client.store.putItem(['notes'], 'tea', { text: 'tea' }, { ttl: 60 });
     const soon = `UPDATE ${CHECKPOINT_SCHEMA}.store SET expires_at = now() + interval '10 minutes' WHERE key = 'tea' RETURNING expires_at`;

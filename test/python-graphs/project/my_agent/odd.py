@@ -3,7 +3,7 @@
 from typing import Annotated, Any, TypedDict
 
 from langchain_core.messages import AnyMessage
-from langgraph.config import get_stream_writer
+from langgraph.config import get_store, get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.types import interrupt
@@ -46,6 +46,11 @@ def make(state: State) -> State:
         return {"value": interrupt("What is it?")}
     if how == "return":
         return {"value": {ODD: ODD}}
+    if how == "keep numbers":
+        get_store().put(("odd",), "scores", {"scores": {1: 2, None: 3}, "pair": (2**53 - 1, 0.5)})
+        return {"value": get_store().get(("odd",), "scores").value}
+    if how == "keep large numbers":
+        get_store().put(("odd",), "large", {"of": [2**53]})
     if how == "deep event":
         get_stream_writer()(nested(5_000))
     if how == "deep state":
