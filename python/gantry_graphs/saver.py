@@ -232,9 +232,8 @@ _DEFERRED_SECONDS = 0.005
 
 @dataclass
 class _Deferred:
-    """Rows that are stored with the next checkpoint, or alone when none follows soon."""
+    """Rows of a thread that are stored with its next checkpoint, or alone when none follows soon."""
 
-    thread_id: str
     timer: asyncio.TimerHandle
     parts: list[asyncio.Future[Rows]] = field(default_factory=list)
 
@@ -261,7 +260,8 @@ class RunCheckpointSaver(CheckpointSaver):
         self._is_handing_back = is_handing_back
         self._empty_thread = empty_thread
         self._open: set[asyncio.Future[None]] = set()
-        self._deferred: _Deferred | None = None
+        # By thread: a node may run other graphs on threads of their own.
+        self._deferred: dict[str, _Deferred] = {}
         # Error of deferred rows, whose writing no caller may have awaited: it fails every later write.
         self._failure: BaseException | None = None
 
@@ -327,18 +327,18 @@ class RunCheckpointSaver(CheckpointSaver):
 
     def _defer(self, thread_id: str, rows: asyncio.Future[Rows]) -> None:
         self._check()
-        if self._deferred is None:
+        if thread_id not in self._deferred:
             timer = asyncio.get_running_loop().call_later(_DEFERRED_SECONDS, self._write_late)
-            self._deferred = _Deferred(thread_id, timer)
-        self._deferred.parts.append(rows)
+            self._deferred[thread_id] = _Deferred(timer)
+        self._deferred[thread_id].parts.append(rows)
 
     def _write_late(self) -> None:
         # Its failure fails whatever is written next.
         asyncio.ensure_future(self._write_deferred()).add_done_callback(lambda late: late.cancelled() or late.exception())
 
     async def _write_deferred(self) -> None:
-        if self._deferred:
-            await self._write(self._deferred.thread_id)
+        while self._deferred:
+            await self._write(next(iter(self._deferred)))
 
     async def _write_rest(self) -> None:
         """Returns when nothing is left to be written that a read would miss."""
@@ -347,8 +347,8 @@ class RunCheckpointSaver(CheckpointSaver):
             await asyncio.wait(set(self._open))
 
     async def _write(self, thread_id: str, *rows: asyncio.Future[Rows]) -> None:
-        """Writes the deferred rows and these in one statement."""
-        deferred, self._deferred = self._deferred, None
+        """Writes the deferred rows of the thread and these in one statement."""
+        deferred = self._deferred.pop(thread_id, None)
         if deferred is None:
             self._check()
             return await self._track(self._insert(thread_id, rows))

@@ -44,9 +44,8 @@ export interface RunOfSaver {
   graphFile: string | undefined;
 }
 
-/** Rows that go with the next checkpoint. */
+/** Rows of a thread that go with its next checkpoint. */
 interface Deferred {
-  threadId: string;
   parts: Promise<Rows>[];
   written: PromiseWithResolvers<void>;
   /** Writes them where no checkpoint follows soon. */
@@ -63,7 +62,8 @@ const DEFERRED_MS = 5;
 export class RunCheckpointSaver extends CheckpointSaver {
   private readonly open = new Set<Promise<void>>();
   private defersInput = false;
-  private deferred: Deferred | undefined;
+  /** By thread: a node may run other graphs on threads of their own. */
+  private readonly deferred = new Map<string, Deferred>();
   /** Error of deferred rows, whose writing no caller may have awaited: it fails every later write. */
   private failure: Error | undefined;
   private readonly newest: NewestCheckpoint;
@@ -86,7 +86,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
 
   /** Resolves when all writes so far are committed: only then may their events be emitted. */
   async written(): Promise<void> {
-    await this.deferred?.written.promise;
+    await Promise.all([...this.deferred.values()].map(({ written }) => written.promise));
     await Promise.all(this.open);
     if (this.failure) throw this.failure;
   }
@@ -155,26 +155,27 @@ export class RunCheckpointSaver extends CheckpointSaver {
 
   private defer(threadId: string, rows: Promise<Rows>): void {
     if (this.failure) throw this.failure;
-    if (this.deferred) {
-      this.deferred.parts.push(rows);
+    const deferred = this.deferred.get(threadId);
+    if (deferred) {
+      deferred.parts.push(rows);
       return;
     }
     const written = Promise.withResolvers<void>();
     // Callers that wait for the rows see the failure; it must not count as unhandled where there are none.
     written.promise.catch((error: Error) => (this.failure = error));
-    const timer = setTimeout(() => void this.writeDeferred().catch(() => undefined), DEFERRED_MS);
-    this.deferred = { threadId, parts: [rows], written, timer };
+    const timer = setTimeout(() => void this.write(threadId).catch(() => undefined), DEFERRED_MS);
+    this.deferred.set(threadId, { parts: [rows], written, timer });
   }
 
   private async writeDeferred(): Promise<void> {
-    if (this.deferred) await this.write(this.deferred.threadId);
+    await Promise.all([...this.deferred.keys()].map((threadId) => this.write(threadId)));
   }
 
-  /** Writes the deferred rows and these in one statement. */
+  /** Writes the deferred rows of the thread and these in one statement. */
   private async write(threadId: string, rows?: Promise<Rows>): Promise<void> {
     if (this.failure) throw this.failure;
-    const { deferred } = this;
-    this.deferred = undefined;
+    const deferred = this.deferred.get(threadId);
+    this.deferred.delete(threadId);
     clearTimeout(deferred?.timer);
     const storing = this.store(threadId, [...(deferred?.parts ?? []), ...(rows ? [rows] : [])]);
     if (deferred) storing.then(deferred.written.resolve, deferred.written.reject);
