@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-
 # Each of these ends the run, or the call, in which user code raises it, and nothing else: `sys.exit()` in a node must not
-# end the process, which other runs share. GeneratorExit is left out: a generator that is closed ends with it.
-FAILURES = (Exception, asyncio.CancelledError, SystemExit, KeyboardInterrupt)
+# end the process, which other runs share, and libraries in Rust raise a BaseException of their own. A generator has to let
+# GeneratorExit pass: it is closed with it.
+FAILURES = BaseException

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
 from typing import Any
 
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.graph import StateGraph
 from langgraph.pregel import Pregel
+from langgraph.runtime import Runtime
 
 from .modules import load_export
+from .versions import RUNTIME_KEY
 
 _WHAT_WOULD_BE_RIGHT = "a compiled graph, a StateGraph, or a function that returns or yields one"
 
@@ -54,24 +56,56 @@ class GraphLoader:
         if isinstance(value, Pregel):
             yield _prepared(value, graph_id, saver, store)
             return
-        token = var_child_runnable_config.set(config)  # type: ignore[arg-type]
-        try:
-            made = _call_factory(value, config, _runtime(access, store, context, config))
-        finally:
-            var_child_runnable_config.reset(token)
-        if isinstance(made, AbstractAsyncContextManager):
-            async with made as graph:
-                yield _prepared(self._checked(graph_id, graph), graph_id, saver, store)
-            return
-        if inspect.isawaitable(made):
-            made = await made
-        yield _prepared(self._checked(graph_id, made), graph_id, saver, store)
+        async with _Made(value, config, _runtime(access, store, context, config), store) as made:
+            yield _prepared(self._checked(graph_id, made), graph_id, saver, store)
 
     def _checked(self, graph_id: str, made: Any) -> Pregel[Any]:
         graph = _compiled(made)
         if graph is not None:
             return graph
         raise _refusal(self._sources[graph_id], f"returned {_kind(made)}")
+
+
+class _Made:
+    """The use of what a factory makes, whichever kind of function it is.
+
+    `get_config` and `get_store` work in all code of the factory, also in that after its `yield`. They are those of the run's
+    nodes in between.
+    """
+
+    def __init__(self, factory: Any, config: dict[str, Any], runtime: Any, store: Any) -> None:
+        configurable = {**(config.get("configurable") or {}), RUNTIME_KEY: Runtime(store=store)}
+        self._factory = factory
+        self._config = {**config, "configurable": configurable}
+        self._runtime = runtime
+        self._made: Any = None
+
+    async def __aenter__(self) -> Any:
+        with _current(self._config):
+            self._made = _call_factory(self._factory, self._config, self._runtime)
+            if isinstance(self._made, AbstractAsyncContextManager):
+                return await self._made.__aenter__()
+            if isinstance(self._made, AbstractContextManager):
+                return self._made.__enter__()
+            return await self._made if inspect.isawaitable(self._made) else self._made
+
+    async def __aexit__(self, *error: Any) -> None:
+        # An error that the factory suppresses is still one of the run, or of the call.
+        with _current(self._config):
+            if isinstance(self._made, AbstractAsyncContextManager):
+                await self._made.__aexit__(*error)
+            elif isinstance(self._made, AbstractContextManager):
+                self._made.__exit__(*error)
+
+
+@contextmanager
+def _current(config: dict[str, Any]) -> Iterator[None]:
+    """Makes a config the one that `get_config` returns."""
+    token = var_child_runnable_config.set(config)  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        var_child_runnable_config.reset(token)
 
 
 def _prepared(graph: Pregel[Any], graph_id: str, saver: Any, store: Any) -> Pregel[Any]:
@@ -112,13 +146,18 @@ def _runtime(access: Any, store: Any, context: Any, config: dict[str, Any]) -> A
 
 def _call_factory(factory: Any, config: dict[str, Any], runtime: Any) -> Any:
     """Calls a factory with the arguments that it accepts: the config, the runtime, both in either order, or none."""
-    given = []
+    positional = []
+    by_name = {}
     for parameter in inspect.signature(factory).parameters.values():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.KEYWORD_ONLY):
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
         wants_runtime = "Runtime" in str(parameter.annotation) or parameter.name == "runtime"
-        given.append(runtime if wants_runtime else config)
-    return factory(*given)
+        argument = runtime if wants_runtime else config
+        if parameter.kind is not parameter.KEYWORD_ONLY:
+            positional.append(argument)
+        elif parameter.default is parameter.empty or wants_runtime or parameter.name == "config":
+            by_name[parameter.name] = argument
+    return factory(*positional, **by_name)
 
 
 def _refusal(source: dict[str, Any], what: str) -> TypeError:

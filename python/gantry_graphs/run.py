@@ -31,6 +31,8 @@ from .wire import storable, to_wire_json
 # SQLSTATE of a statement by an attempt that no longer owns the run (src/database/tenant-token.ts).
 _TOKEN_REFUSED = "GT001"
 _STRICT_RESUME = "__pregel_strict_resume"
+# Keys of a run's config that the library takes as they are.
+_PASSED_ON = ("tags", "recursion_limit", "max_concurrency", "run_name")
 _RESUME = "__resume__"
 # Task under which LangGraph stores an answer.
 _NO_TASK = "00000000-0000-0000-0000-000000000000"
@@ -101,15 +103,26 @@ async def run_graph(
             except HandedBack as handed_back:
                 control.outcome = {"status": "handed-back", "inDoubt": handed_back.in_doubt}
                 return
+            except GeneratorExit:
+                raise
             except FAILURES as error:
-                failure = _failure(error, control)
+                failure = control.outcome = _failure(error, control)
+                failure["state"] = await _state_of(graph, request)
+                # Passes through the context manager that made the graph, which may have work to undo.
+                raise
             if not control.outcome:
-                snapshot = await graph.aget_state(_thread_config(request))
-                state = {**final_state(snapshot), **output_of(graph, snapshot)}
-                control.outcome = {**(failure or {"status": "success"}), "state": state}
+                control.outcome = {"status": "success", "state": await _state_of(graph, request)}
+    except GeneratorExit:
+        raise
     except FAILURES as error:
-        # The graph's factory, or its reducers, which make the state: one that throws does so for the final state too.
+        # Also of the graph's factory, or its reducers, which make the state: these throw for the final state as well.
         control.outcome = failure or _failure(error, control)
+
+
+async def _state_of(graph: Any, request: dict[str, Any]) -> dict[str, Any]:
+    """The final state of the run."""
+    snapshot = await graph.aget_state(_thread_config(request))
+    return {**final_state(snapshot), **output_of(graph, snapshot)}
 
 
 async def _events(
@@ -149,8 +162,7 @@ def _config(context: RunContext, request: dict[str, Any]) -> dict[str, Any]:
     kwargs = request["kwargs"]
     given = kwargs.get("config") or {}
     return {
-        **({"tags": given["tags"]} if given.get("tags") else {}),
-        **({"recursion_limit": given["recursion_limit"]} if given.get("recursion_limit") else {}),
+        **{name: given[name] for name in _PASSED_ON if given.get(name)},
         "metadata": {**request["metadata"], "run_attempt": request["attempt"]},
         "configurable": {
             **(given.get("configurable") or {}),

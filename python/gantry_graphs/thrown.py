@@ -14,7 +14,7 @@ def message_of(error: BaseException) -> str:
     """The error's text as messages hold it. Never raises, as `__str__` of user code may."""
     try:
         return sendable(str(error))
-    except Exception:
+    except BaseException:
         return "The error has no text"
 
 

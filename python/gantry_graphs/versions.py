@@ -12,11 +12,15 @@ from langgraph._internal import _config as langgraph_config
 __all__ = [
     "CONTENT_BLOCKS_FLAG",
     "COPIES_CONFIGURABLE",
+    "RUNTIME_KEY",
     "DeltaSnapshot",
     "message_to_events",
     "require_event_protocol",
     "sdk_client",
 ]
+
+# Key of `configurable` under which `get_store` and `get_runtime` find the runtime: the same in all versions.
+RUNTIME_KEY = "__pregel_runtime"
 
 try:
     from langgraph.checkpoint.serde.types import _DeltaSnapshot as DeltaSnapshot

@@ -48,10 +48,18 @@ async def emitting(_: Any) -> Any:
         raise psycopg.OperationalError("the graph's own connection is lost")
 
 
+class Panic(BaseException):
+    pass
+
+
+def panicking(_: Any) -> Any:
+    raise Panic("no Exception")
+
+
 def lost(_: Any) -> Any:
     raise psycopg.OperationalError("half of a pair: \ud800")
 `;
-const NAMES = ['waiting', 'emitting', 'lost'];
+const NAMES = ['waiting', 'emitting', 'panicking', 'lost'];
 
 type About<T extends FromProcess['type']> = Extract<FromProcess, { type: T }>;
 
@@ -180,6 +188,21 @@ describe('a graph process in Python', () => {
     ].join('\n');
     const env = { PYTHONPATH: join(__dirname, '..', '..', 'python') };
     expect(await runPython(['-c', script], env, pythonForGraphs())).toBe('0\n');
+  });
+
+  it('reports errors that are no Exception, of runs and of calls', async () => {
+    const run = await offer('panicking');
+    send({ type: 'begin', id: run });
+    const failure = { error: 'Panic', message: 'no Exception' };
+    expect(await answer('outcome', run)).toMatchObject({ outcome: { status: 'error', error: failure } });
+    const call = (lastId += 1);
+    send({
+      type: 'call',
+      id: call,
+      name: 'getSchemas',
+      args: { graphId: 'panicking', tenantId: 'tenant', config: {} },
+    });
+    expect(await answer('refused', call)).toMatchObject({ message: 'no Exception', errorName: 'Panic' });
   });
 
   it('reports errors that contain half of a surrogate pair', async () => {

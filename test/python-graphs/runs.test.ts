@@ -173,6 +173,54 @@ describe('graphs in Python', () => {
   it('are created for each use by a function that yields them', async () => {
     const config = { configurable: { word: 'hello' } };
     expect(await client.runs.wait(null, 'made', { input: {}, config })).toEqual({ said: 'hello True' });
+    expect(await client.runs.wait(null, 'made_by_name', { input: {}, config })).toEqual({ said: 'hello!' });
+  });
+
+  it('are created by an async function that uses the config and the store of the run', async () => {
+    const config = { configurable: { word: 'hello' } };
+    expect(await client.runs.wait(null, 'made_from_store', { input: {}, config })).toEqual({ said: 'hello hello' });
+  });
+
+  describe('made in a transaction', () => {
+    const executionsOf = async (run: string): Promise<string[]> =>
+      (await gantry.ledger.of(run)).map(({ node }) => node);
+
+    const start = async (how: string): Promise<[thread: string, run: string]> => {
+      const thread = await newThread();
+      const { run_id: run } = await client.runs.create(thread, 'job', { input: { how } });
+      return [thread, run];
+    };
+
+    it('roll it back when they fail, and keep the results of finished nodes', async () => {
+      const [thread, run] = await start('fail');
+      await client.runs.join(thread, run);
+      expect(await executionsOf(run)).toEqual(['begin', 'rollback: ValueError']);
+      const failed = await client.threads.get(thread);
+      expect(failed).toMatchObject({ status: 'error', error: { error: 'ValueError' }, values: { begun: true } });
+      await client.threads.updateState(thread, { values: { how: 'succeed' }, asNode: 'begin' });
+      const { run_id: again } = await client.runs.create(thread, 'job', { input: null });
+      await client.runs.join(thread, again);
+      expect(await executionsOf(again)).toEqual(['commit']);
+    });
+
+    it('roll it back with a CancelledError when a client cancels them', async () => {
+      const [thread, run] = await start('wait');
+      await waitFor('the node', async () => (await executionsOf(run)).includes('work'));
+      await client.runs.cancel(thread, run, true);
+      expect(await executionsOf(run)).toEqual(['begin', 'work', 'rollback: CancelledError']);
+      expect(await client.threads.get(thread)).toMatchObject({ status: 'interrupted', values: { begun: true } });
+      expect((await client.threads.getState(thread)).next).toEqual(['work']);
+    });
+
+    it('commit it when they ask', async () => {
+      const [thread, run] = await start('ask');
+      await client.runs.join(thread, run);
+      expect(await executionsOf(run)).toEqual(['begin', 'commit']);
+      expect(await client.threads.get(thread)).toMatchObject({ status: 'interrupted', values: { begun: true } });
+      const { run_id: answered } = await client.runs.create(thread, 'job', { command: { resume: 'yes' } });
+      await client.runs.join(thread, answered);
+      expect(await executionsOf(answered)).toEqual(['commit']);
+    });
   });
 
   it('keep notes in the store of their tenant', async () => {
