@@ -38,6 +38,8 @@ SELECT 1 WHERE store_checkpoints(
   %(w_channel)s::text[], %(w_type)s::text[], %(w_blob)s::bytea[],
   %(c_ns)s::text[], %(c_id)s::text[], %(c_parent)s::text[], %(c_checkpoint)s::text[], %(c_metadata)s::text[])"""
 
+_MAX_INT = 2**63
+
 _COLUMNS = {
     "b": ("ns", "channel", "version", "type", "blob"),
     "w": ("ns", "checkpoint", "task", "path", "idx", "channel", "type", "blob"),
@@ -77,7 +79,7 @@ class UnstorableValue(TypeError):
     def __init__(self, reason: Exception) -> None:
         super().__init__(
             f"A value of the state, or of a question, can't be stored: {reason}. "
-            "Names in it must be text without halves of surrogate pairs"
+            "Names in it must be text without halves of surrogate pairs, and integers must fit into 64 bits"
         )
 
 
@@ -85,6 +87,9 @@ class _Serializer(JsonPlusSerializer):
     """Reads what it writes. Values as JSON are those of a graph in JavaScript: the library would make objects of them."""
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        if _is_large(obj):
+            # msgpack has no such integers, and the library would pickle them.
+            return "int", str(obj).encode()
         try:
             return super().dumps_typed(obj)
         except TypeError as error:
@@ -93,7 +98,7 @@ class _Serializer(JsonPlusSerializer):
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         if data[0] == "json":
             raise _other_language()
-        return super().loads_typed(data)
+        return int(data[1]) if data[0] == "int" else super().loads_typed(data)
 
 
 class HandedBack(GraphBubbleUp):
@@ -179,7 +184,7 @@ class CheckpointSaver(AsyncPostgresSaver):
         values = checkpoint["channel_values"]
         # As in the library: plain values stand in the checkpoint itself, all others in rows of their own. In such rows also
         # stand plain values that JSON would change.
-        inline = {name: value for name, value in values.items() if _is_inline(value)}
+        inline = {name: _json_form(value) for name, value in values.items() if _is_inline(value)}
         if self._connections.cipher:
             # They can't be encrypted there. One that is older than the encryption has no row of its own yet.
             known = checkpoint["channel_versions"]
@@ -426,3 +431,13 @@ def _is_inline(value: Any) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
     return value is None or isinstance(value, int)
+
+
+def _is_large(value: Any) -> bool:
+    """Whether the value is an integer that takes more than 64 bits."""
+    return type(value) is int and not -_MAX_INT <= value < _MAX_INT
+
+
+def _json_form(value: Any) -> Any:
+    """The value in a form that orjson writes: jsonb holds integers of any size."""
+    return orjson.Fragment(str(value)) if _is_large(value) else value

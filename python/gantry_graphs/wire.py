@@ -101,7 +101,7 @@ def _plain(value: Any, path: tuple[int, ...]) -> Any:
 
 
 def _copy(value: Any, path: tuple[int, ...]) -> Any:
-    if value is None or isinstance(value, (bool, float)):
+    if value is None or isinstance(value, (bool, float, orjson.Fragment)):
         return value
     if isinstance(value, str):
         return storable(value)

@@ -38,14 +38,20 @@ describe('graphs in Python that share a process with unruly ones', () => {
     const patient = await Promise.all(threads.map((thread) => client.runs.create(thread, 'patient', { input: {} })));
     for (const { run_id: run } of patient)
       await waitFor('its node', async () => (await gantry.ledger.of(run)).length > 0);
-    for (const how of ['leave', 'leave_async', 'leave_nested', 'press_keys']) {
+    for (const [how, error] of [
+      ...['leave', 'leave_async', 'leave_nested'].map((how) => [how, 'SystemExit']),
+      ...[
+        ['press_keys', 'KeyboardInterrupt'],
+        ['panic', 'Panic'],
+      ],
+    ]) {
       const thread = await newThread();
       const { run_id: run } = await client.runs.create(thread, 'unruly', { input: { how } });
       await client.runs.join(thread, run);
       expect(await outcomeOf(run)).toEqual({
         status: 'error',
         attempt: 1,
-        error: { error: how === 'press_keys' ? 'KeyboardInterrupt' : 'SystemExit', message: 'this agent gives up' },
+        error: { error, message: 'this agent gives up' },
       });
     }
     expect(await seen('stop_loop')).toBe('stopped');
@@ -61,6 +67,19 @@ describe('graphs in Python that share a process with unruly ones', () => {
     await client.runs.wait(thread, 'values', { input: {} });
     const resumed = await client.runs.wait(thread, 'values', { command: { resume: 'yes' } });
     expect(resumed).toMatchObject({ seen: String.raw`(inf, nan, 'a\x00b', 4611686018427387905)` });
+  });
+
+  it('keep integers of more than 64 bits, and say so where one within another value can’t be stored', async () => {
+    const thread = await newThread();
+    await client.runs.wait(thread, 'sums', { input: {} });
+    const { run_id: run } = await client.runs.create(thread, 'sums', { command: { resume: 1 } });
+    await client.runs.join(thread, run);
+    const { seen } = (await client.threads.getState<State>(thread)).values;
+    expect(seen).toEqual([String(3n * (2n ** 63n - 1n) + 1n), String(-(2n ** 70n))]);
+    expect(await outcomeOf(run)).toMatchObject({
+      ...{ status: 'error', attempt: 1 },
+      error: { error: 'UnstorableValue', message: expect.stringContaining('integers must fit into 64 bits') as string },
+    });
   });
 
   it('end the processes that they start', async () => {

@@ -62,7 +62,7 @@ const DEFERRED_MS = 5;
 export class RunCheckpointSaver extends CheckpointSaver {
   private readonly open = new Set<Promise<void>>();
   private defersInput = false;
-  /** By thread: a node may run other graphs on threads of their own. */
+  /** Rows that are waiting, by thread: a node may run other graphs on threads of their own. */
   private readonly deferred = new Map<string, Deferred>();
   /** Error of deferred rows, whose writing no caller may have awaited: it fails every later write. */
   private failure: Error | undefined;

@@ -80,6 +80,14 @@ def press_keys(_: State) -> State:
     raise KeyboardInterrupt("this agent gives up")
 
 
+class Panic(BaseException):
+    """As libraries in Rust raise it."""
+
+
+async def panic(_: State) -> State:
+    raise Panic("this agent gives up")
+
+
 async def stop_loop(_: State) -> State:
     asyncio.get_running_loop().stop()
     await asyncio.sleep(0)
@@ -141,7 +149,7 @@ def emit(_: State) -> State:
 
 
 NODES: list[Callable[..., Any]] = [
-    *(leave, leave_async, leave_nested, press_keys, stop_loop),
+    *(leave, leave_async, leave_nested, press_keys, panic, stop_loop),
     *(end_program, end_process, use_own_loop, emit),
 ]
 
@@ -183,3 +191,37 @@ def look(state: State) -> State:
 
 
 values = graph_of(make, ask, look)
+
+
+class Sum(TypedDict, total=False):
+    # Of what a reducer makes, only the sum is more than 64 bits.
+    sum: Annotated[int, operator.add]
+    given: int
+    nested: Any
+    seen: list[str]
+
+
+def add_most(_: Sum) -> Sum:
+    return {"sum": 2**63 - 1}
+
+
+def give(_: Sum) -> Sum:
+    return {"sum": 2**63 - 1, "given": -(2**70)}
+
+
+def ask_and_add(_: Sum) -> Sum:
+    return {"sum": interrupt("Continue?")}
+
+
+def look_at_sum(state: Sum) -> Sum:
+    return {"seen": [repr(state["sum"]), repr(state["given"])]}
+
+
+def nest(_: Sum) -> Sum:
+    return {"nested": [2**70]}
+
+
+sums_builder = StateGraph(Sum)
+sums_builder.add_sequence([add_most, ("again", add_most), give, ask_and_add, look_at_sum, nest])
+sums_builder.add_edge(START, "add_most")
+sums = sums_builder.compile()
