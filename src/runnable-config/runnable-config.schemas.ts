@@ -10,6 +10,8 @@ export const metadataSchema = jsonObject.transform((metadata) => withoutReserved
 const configFields = z.looseObject({
   tags: z.array(z.string()).optional(),
   recursion_limit: z.number().int().positive().optional(),
+  max_concurrency: z.number().int().positive().optional(),
+  run_name: z.string().optional(),
   configurable: contextSchema.optional(),
   metadata: metadataSchema.optional(),
 });

@@ -1,4 +1,5 @@
 import type { Client } from '@langchain/langgraph-sdk';
+import { CHECKPOINT_SCHEMA } from '../../src/database/schemas';
 import { Gantry, startGantry } from '../support/gantry';
 import { describeLanguages } from '../support/languages';
 import { type SseEvent, SseReader } from '../support/sse';
@@ -155,6 +156,22 @@ describeLanguages('graphs of every shape in $language', ({ language, shapes }) =
     });
   });
 
+  it('store what graphs on other threads do in a node under the threads of these', async () => {
+    const thread = await createThread();
+    expect(await client.runs.wait(thread, 'delegating', { input: { items: [1, 2, 3, 4] } })).toMatchObject({
+      total: 10,
+    });
+    const { rows } = await gantry.sql.query<{ channel: string; found: boolean }>(
+      `SELECT channel, EXISTS (
+         SELECT FROM ${CHECKPOINT_SCHEMA}.checkpoints
+         WHERE (thread_id, checkpoint_id) = (result.thread_id, result.checkpoint_id)
+       ) AS found FROM ${CHECKPOINT_SCHEMA}.checkpoint_writes AS result WHERE starts_with(thread_id, $1)`,
+      [thread],
+    );
+    expect(rows.filter(({ channel }) => channel === 'total')).toHaveLength(5);
+    expect(rows.filter(({ found }) => !found)).toEqual([]);
+  });
+
   describe('commands', () => {
     it('of a node fan out to as many tasks as it sends', async () => {
       const result = (await client.runs.wait(null, 'routed', { input: { items: [1, 2, 3] } })) as unknown as Path;
@@ -225,6 +242,28 @@ describeLanguages('graphs of every shape in $language', ({ language, shapes }) =
     expect(await client.threads.getState(thread)).toMatchObject({ next: ['ask_second'], interrupts: left });
     const ended = await client.runs.wait(thread, 'poll', { command: { resume: 'two' } });
     expect(ended).toEqual({ first: 'one', second: 'two' });
+  });
+
+  describe('the config of a run', () => {
+    const largestCrowd = async (assistant: string, config?: object): Promise<number> => {
+      const { sizes } = (await client.runs.wait(null, assistant, { input: {}, config })) as { sizes: number[] };
+      expect(sizes).toHaveLength(6);
+      return Math.max(...sizes);
+    };
+
+    it('limits how many nodes run at once, as that of an assistant does', async () => {
+      const config = { max_concurrency: 3 } as object;
+      const { assistant_id: assistant } = await client.assistants.create({ graphId: 'crowd', config });
+      expect(await largestCrowd('crowd')).toBe(6);
+      expect(await largestCrowd('crowd', { max_concurrency: 2 })).toBe(2);
+      expect(await largestCrowd(assistant)).toBe(3);
+      expect(await largestCrowd(assistant, { max_concurrency: 1 })).toBe(1);
+    });
+
+    it('gives it the name that its events have', async () => {
+      const events = await streamed('crowd', { input: {}, config: { run_name: 'tour' }, stream_mode: 'events' });
+      expect(events[1].data).toMatchObject({ event: 'on_chain_start', name: 'tour' });
+    });
   });
 
   it('end with an error at their recursion limit', async () => {

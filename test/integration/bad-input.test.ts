@@ -110,6 +110,8 @@ describe('invalid requests', () => {
       ['an unknown mode in a list', { assistant_id: 'three', stream_mode: ['values', 'all'] }, 'stream_mode'],
       ['an unknown strategy', { assistant_id: 'three', multitask_strategy: 'fight' }, 'multitask_strategy'],
       ['metadata that is a list', { assistant_id: 'three', metadata: [] }, 'metadata'],
+      ['no nodes at once', { assistant_id: 'three', config: { max_concurrency: 0 } }, 'config.max_concurrency'],
+      ['a name that is no text', { assistant_id: 'three', config: { run_name: 7 } }, 'config.run_name'],
       ['a recursion limit of 0', { assistant_id: 'three', config: { recursion_limit: 0 } }, 'config.recursion_limit'],
       ['tags that are not a list', { assistant_id: 'three', config: { tags: 'a' } }, 'config.tags'],
       ['a delay that is text', { assistant_id: 'three', after_seconds: 'soon' }, 'after_seconds'],

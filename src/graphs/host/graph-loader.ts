@@ -21,6 +21,8 @@ export interface FactoryConfig {
   checkpointer: unknown;
   tags?: string[];
   recursion_limit?: number;
+  max_concurrency?: number;
+  run_name?: string;
 }
 
 /** Purpose of the graph, in the terms of the public servers. */

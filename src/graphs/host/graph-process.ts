@@ -8,6 +8,7 @@ import { returnUnusedMemory } from '../../config/unused-memory';
 import { embeddingLanguage } from '../../config/store-settings';
 import { streamedModels } from '../../patches/langchain-core/streamed-models';
 import { untracedRuns } from '../../patches/langchain-core/untraced-runs';
+import { oneAtOnce } from '../../patches/langgraph/one-at-once';
 import { nativeIds } from '../../patches/langgraph-checkpoint/native-ids';
 import { closeSerializer } from '../../patches/langgraph-checkpoint/closed-serializers';
 import { connectStoreDirectly } from '../../patches/langgraph-checkpoint/direct-store';
@@ -241,7 +242,7 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
   cutSilentConnections(connections, login);
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   connections.on('error', () => undefined);
-  patchSources([nativeIds, untracedRuns, streamedModels]);
+  patchSources([nativeIds, oneAtOnce, untracedRuns, streamedModels]);
   const files = data.graphs.map(({ file }) => file);
   watchCheckpointLibraries([__filename, ...files], (file, exports) => {
     closeSerializer(exports, () => new CheckpointSerializer(file));

@@ -49,7 +49,13 @@ export interface RunKwargs {
   command?: CommandInput;
   /** Whether an answer to an interrupt that isn't open fails the run. */
   strict_resume?: true;
-  config?: { tags?: string[]; recursion_limit?: number; configurable?: Record<string, unknown> };
+  config?: {
+    tags?: string[];
+    recursion_limit?: number;
+    max_concurrency?: number;
+    run_name?: string;
+    configurable?: Record<string, unknown>;
+  };
   context?: Record<string, unknown>;
   stream_mode: StreamMode[];
   stream_subgraphs: boolean;

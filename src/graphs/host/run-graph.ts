@@ -137,6 +137,8 @@ function runConfig(
   return {
     ...(kwargs.config?.tags && { tags: kwargs.config.tags }),
     ...(kwargs.config?.recursion_limit && { recursionLimit: kwargs.config.recursion_limit }),
+    ...(kwargs.config?.max_concurrency && { maxConcurrency: kwargs.config.max_concurrency }),
+    ...(kwargs.config?.run_name && { runName: kwargs.config.run_name }),
     metadata: { ...request.metadata, ...withheld(notForTraces(request)) },
     configurable: {
       ...kwargs.config?.configurable,
@@ -167,10 +169,12 @@ function runConfig(
 /** Arguments for a function that makes the graph of this run. */
 function factoryConfig(config: StreamConfig, checkpointer: RunCheckpointSaver, store: RunStore): FactoryConfig {
   const { [CHECKPOINTER]: _, ...configurable } = config.configurable!;
-  const { tags, recursionLimit, metadata = {}, context = {} } = config;
+  const { tags, recursionLimit, maxConcurrency, runName, metadata = {}, context = {} } = config;
   return {
     ...(tags && { tags }),
     ...(recursionLimit && { recursion_limit: recursionLimit }),
+    ...(maxConcurrency && { max_concurrency: maxConcurrency }),
+    ...(runName && { run_name: runName }),
     configurable,
     metadata,
     context: context as Record<string, unknown>,

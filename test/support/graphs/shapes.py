@@ -190,6 +190,46 @@ middle = (
 deep = single(Inner, "middle", middle)
 
 
+async def delegate(state: Routed, config: RunnableConfig) -> Routed:
+    """Runs a graph on a thread of its own for each item, all at once."""
+    configurable = config["configurable"]
+
+    async def ask(item: int) -> int:
+        own = {**configurable, "thread_id": f"{configurable['thread_id']}-{item}", "checkpoint_ns": ""}
+        return (await routed.ainvoke({"items": [item]}, {**config, "configurable": own}))["total"]
+
+    return {"total": sum(await asyncio.gather(*(ask(item) for item in state["items"])))}
+
+
+delegating = single(Routed, "delegate", delegate)
+
+
+class Crowd(TypedDict, total=False):
+    sizes: Annotated[list[int], operator.add]
+
+
+inside = 0
+
+
+async def enter(_: Crowd) -> Crowd:
+    """Notes how many are inside."""
+    global inside
+    inside += 1
+    size = inside
+    await asyncio.sleep(0.1)
+    inside -= 1
+    return {"sizes": [size]}
+
+
+# Six nodes at once, as far as the config lets it.
+crowd = (
+    StateGraph(Crowd)
+    .add_node("enter", enter)
+    .add_conditional_edges(START, lambda _: [Send("enter", {}) for _ in range(6)], ["enter"])
+    .compile()
+)
+
+
 class Vote(TypedDict, total=False):
     vote: float
 

@@ -132,6 +132,39 @@ export const routed = new StateGraph(Routed)
   .addEdge(START, 'decide')
   .compile();
 
+/** Runs a graph on a thread of its own for each item, all at once. */
+export const delegating = new StateGraph(Routed)
+  .addNode('delegate', async ({ items }: typeof Routed.State, config: RunnableConfig) => {
+    const { configurable } = config;
+    const totals = await Promise.all(
+      items.map(async (item) => {
+        const own = { ...configurable, thread_id: `${String(configurable!.thread_id)}-${item}`, checkpoint_ns: '' };
+        return (await routed.invoke({ items: [item] }, { ...config, configurable: own })).total;
+      }),
+    );
+    return { total: totals.reduce((sum, each) => sum + each, 0) };
+  })
+  .addEdge(START, 'delegate')
+  .addEdge('delegate', END)
+  .compile();
+
+const Crowd = Annotation.Root({
+  sizes: Annotation<number[]>({ reducer: (left, right) => left.concat(right), default: () => [] }),
+});
+let inside = 0;
+
+/** Six nodes at once, as far as the config lets it; each notes how many are inside. */
+export const crowd = new StateGraph(Crowd)
+  .addNode('enter', async () => {
+    const size = (inside += 1);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    inside -= 1;
+    return { sizes: [size] };
+  })
+  .addConditionalEdges(START, () => Array.from({ length: 6 }, () => new Send('enter', {})), ['enter'])
+  .addEdge('enter', END)
+  .compile();
+
 const model = new FakeListChatModel({ responses: ['one two three'], sleep: 1 });
 const Inner = Annotation.Root({
   note: Annotation<string>,
