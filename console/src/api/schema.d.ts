@@ -5683,10 +5683,12 @@ export interface operations {
             configurable?: {
               [key: string]: unknown;
             };
+            max_concurrency?: number;
             metadata?: {
               [key: string]: unknown;
             };
             recursion_limit?: number;
+            run_name?: string;
             tags?: string[];
           } & {
             [key: string]: unknown;
@@ -5817,10 +5819,12 @@ export interface operations {
             configurable?: {
               [key: string]: unknown;
             };
+            max_concurrency?: number;
             metadata?: {
               [key: string]: unknown;
             };
             recursion_limit?: number;
+            run_name?: string;
             tags?: string[];
           } & {
             [key: string]: unknown;
@@ -6592,10 +6596,12 @@ export interface operations {
             configurable?: {
               [key: string]: unknown;
             };
+            max_concurrency?: number;
             metadata?: {
               [key: string]: unknown;
             };
             recursion_limit?: number;
+            run_name?: string;
             tags?: string[];
           } & {
             [key: string]: unknown;
@@ -6824,10 +6830,12 @@ export interface operations {
             configurable?: {
               [key: string]: unknown;
             };
+            max_concurrency?: number;
             metadata?: {
               [key: string]: unknown;
             };
             recursion_limit?: number;
+            run_name?: string;
             tags?: string[];
           } & {
             [key: string]: unknown;
@@ -7011,10 +7019,12 @@ export interface operations {
             configurable?: {
               [key: string]: unknown;
             };
+            max_concurrency?: number;
             metadata?: {
               [key: string]: unknown;
             };
             recursion_limit?: number;
+            run_name?: string;
             tags?: string[];
           } & {
             [key: string]: unknown;
@@ -7157,10 +7167,12 @@ export interface operations {
             configurable?: {
               [key: string]: unknown;
             };
+            max_concurrency?: number;
             metadata?: {
               [key: string]: unknown;
             };
             recursion_limit?: number;
+            run_name?: string;
             tags?: string[];
           } & {
             [key: string]: unknown;
@@ -7681,10 +7693,12 @@ export interface operations {
             configurable?: {
               [key: string]: unknown;
             };
+            max_concurrency?: number;
             metadata?: {
               [key: string]: unknown;
             };
             recursion_limit?: number;
+            run_name?: string;
             tags?: string[];
           } & {
             [key: string]: unknown;
@@ -7802,10 +7816,12 @@ export interface operations {
             configurable?: {
               [key: string]: unknown;
             };
+            max_concurrency?: number;
             metadata?: {
               [key: string]: unknown;
             };
             recursion_limit?: number;
+            run_name?: string;
             tags?: string[];
           } & {
             [key: string]: unknown;
@@ -8674,10 +8690,12 @@ export interface operations {
             configurable?: {
               [key: string]: unknown;
             };
+            max_concurrency?: number;
             metadata?: {
               [key: string]: unknown;
             };
             recursion_limit?: number;
+            run_name?: string;
             tags?: string[];
           } & {
             [key: string]: unknown;
@@ -8957,10 +8975,12 @@ export interface operations {
             configurable?: {
               [key: string]: unknown;
             };
+            max_concurrency?: number;
             metadata?: {
               [key: string]: unknown;
             };
             recursion_limit?: number;
+            run_name?: string;
             tags?: string[];
           } & {
             [key: string]: unknown;
@@ -9066,10 +9086,12 @@ export interface operations {
             configurable?: {
               [key: string]: unknown;
             };
+            max_concurrency?: number;
             metadata?: {
               [key: string]: unknown;
             };
             recursion_limit?: number;
+            run_name?: string;
             tags?: string[];
           } & {
             [key: string]: unknown;
@@ -9190,10 +9212,12 @@ export interface operations {
             configurable?: {
               [key: string]: unknown;
             };
+            max_concurrency?: number;
             metadata?: {
               [key: string]: unknown;
             };
             recursion_limit?: number;
+            run_name?: string;
             tags?: string[];
           } & {
             [key: string]: unknown;
