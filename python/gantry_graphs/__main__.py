@@ -17,6 +17,7 @@ from typing import Any
 
 from .channel import MessageTooLarge, ParentChannel, end_with_parent, sendable
 from .failures import FAILURES
+from .loops import run_to_end
 from .thrown import message_of
 
 _PULSE_SECONDS = 0.1
@@ -275,24 +276,8 @@ async def _pulse(channel: ParentChannel, process: GraphProcess) -> None:
         await asyncio.sleep(_PULSE_SECONDS)
 
 
-def main() -> None:
-    """Serves until the parent closes the connection, whatever user code does to the event loop.
-
-    A node that raises SystemExit or KeyboardInterrupt, or stops the loop, ends `run_forever`. By then, its task has failed
-    as with any other exception, and all other tasks stand where they were: the loop continues with them.
-    """
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    serving = loop.create_task(serve())
-    serving.add_done_callback(lambda _: loop.stop())
-    while not serving.done():
-        with suppress(SystemExit, KeyboardInterrupt):
-            loop.run_forever()
-    serving.result()
-
-
 if __name__ == "__main__":
     end_with_parent()
-    main()
+    run_to_end(serve())
     # Threads of nodes that are still running must not keep the process alive.
     os._exit(0)

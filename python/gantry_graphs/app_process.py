@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .channel import ParentChannel, end_with_parent, sendable
-from .loops import run_to_end
+from .loops import run_to_end, with_cleanup
 from .modules import load_export
 
 _WHAT_WOULD_BE_RIGHT = "an app of Starlette or FastAPI"
@@ -107,6 +107,6 @@ def _server(app: Any, socket_path: str) -> Any:
 
 if __name__ == "__main__":
     end_with_parent()
-    run_to_end(serve())
+    run_to_end(with_cleanup(serve()))
     # Threads of routes that are still running must not keep the process alive.
     os._exit(0)

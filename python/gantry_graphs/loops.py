@@ -17,25 +17,25 @@ def run_to_end(work: Coroutine[Any, Any, None]) -> None:
     A task that raises SystemExit or KeyboardInterrupt, or stops the loop, ends `run_forever`. By then, it has failed as with
     any other exception, and all other tasks stand where they were: the loop continues with them.
     """
-
-    async def run() -> None:
-        try:
-            await work
-        finally:
-            # The rest may clean up, as with `asyncio.run`.
-            rest = asyncio.all_tasks() - {main}
-            for task in rest:
-                task.cancel()
-            await asyncio.gather(*rest, return_exceptions=True)
-
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
-    main = loop.create_task(run())
+    main = loop.create_task(work)
     main.add_done_callback(lambda _: loop.stop())
     while not main.done():
         with suppress(SystemExit, KeyboardInterrupt):
             loop.run_forever()
     main.result()
+
+
+async def with_cleanup(work: Coroutine[Any, Any, None]) -> None:
+    """Runs `work`, and then lets the tasks that are left clean up, as `asyncio.run` does."""
+    try:
+        await work
+    finally:
+        rest = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in rest:
+            task.cancel()
+        await asyncio.gather(*rest, return_exceptions=True)
 
 
 async def in_loop(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:

@@ -11,7 +11,7 @@ from typing import Any
 
 from .channel import ParentChannel, end_with_parent, sendable
 from .failures import FAILURES
-from .loops import run_to_end
+from .loops import run_to_end, with_cleanup
 
 
 @dataclass
@@ -32,7 +32,7 @@ def run_module_process(
     `failure_of` describes an error of an answer (its traceback by default); `limit` is the size of an answer, in bytes.
     """
     end_with_parent()
-    run_to_end(_serve(load, failure_of or _trace_of, limit))
+    run_to_end(with_cleanup(_serve(load, failure_of or _trace_of, limit)))
     # Threads of handlers that are still running must not keep the process alive.
     os._exit(0)
 

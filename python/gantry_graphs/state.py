@@ -28,8 +28,8 @@ def checkpoint_of(config: Any) -> dict[str, Any] | None:
 def _asking_tasks(snapshot: StateSnapshot) -> list[Any]:
     """The tasks that wait for an answer.
 
-    The library lists the questions of parallel tasks until the last of them is answered, with the results of those that are. A
-    task that asks a second time has no result, or an empty one.
+    The library lists the questions of parallel tasks until the last of them is answered, with the results of those that are.
+    A task that asks a second time has no result, or an empty one.
     """
     return [task for task in snapshot.tasks if task.interrupts and getattr(task, "result", None) in (None, {})]
 

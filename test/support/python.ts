@@ -5,17 +5,22 @@ import { promisify } from 'node:util';
  * Runs Python with the public clients of test/python/requirements.txt and gives what it prints. It inherits nothing
  * but PATH: no setting of the shell that runs the tests reaches a client.
  * @param args as on the command line: a script with its arguments, or `-c` with its text
- * @throws if it fails, with what it wrote to stderr, or takes more than two minutes
+ * @throws if it fails, with what it wrote, or takes more than five minutes
  */
 export async function runPython(
   args: string[],
   env: Record<string, string> = {},
   python = testPython(),
 ): Promise<string> {
-  const { stdout } = await promisify(execFile)(python, args, {
+  const running = promisify(execFile)(python, args, {
     timeout: 300_000,
     maxBuffer: 256 * 1024 * 1024,
     env: { PATH: process.env.PATH, ...env },
+  });
+  const { stdout } = await running.catch((error: Error & { stdout?: string }) => {
+    // Linters print their findings there.
+    error.message += `\n${error.stdout ?? ''}`;
+    throw error;
   });
   return stdout;
 }
