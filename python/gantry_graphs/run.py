@@ -18,7 +18,8 @@ from .metadata import PublicMetadata
 from .missing_nodes import refuse_missing_nodes, start_of
 from .repeated import missing_steps, without_emitted
 from .requests import ParentRequests
-from .saver import Fence, FencedError, HandedBack, RunCheckpointSaver
+from .run_saver import HandedBack, RunCheckpointSaver
+from .saver import Fence, FencedError
 from .schemas import known_context
 from .state import final_state, output_of
 from .store import RunStore
@@ -75,7 +76,8 @@ async def run_graph(
         Fence(request["runId"], request["attempt"]),
         _checkpoint_metadata(request),
         control.is_handing_back,
-        empty_thread=request["threadId"] if request["threadIsNew"] else None,
+        thread_id=request["threadId"],
+        is_empty=request["threadIsNew"],
     )
     store = RunStore(context.requests, {"execution": execution})
     config = _config(context, request)

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from langgraph.errors import GraphBubbleUp
 from psycopg.rows import dict_row
 
 from .cipher import Cipher, OpeningCursor
 from .connections import TenantAccess, TenantConnections
-from .loops import in_own_loop
 from .threads import own_threads
 from .versions import DeltaSnapshot
 from .wire import storable_json
@@ -40,7 +38,7 @@ SELECT 1 WHERE store_checkpoints(
 
 _MAX_INT = 2**63
 
-_COLUMNS = {
+COLUMNS = {
     "b": ("ns", "channel", "version", "type", "blob"),
     "w": ("ns", "checkpoint", "task", "path", "idx", "channel", "type", "blob"),
     "c": ("ns", "id", "parent", "checkpoint", "metadata"),
@@ -101,17 +99,6 @@ class _Serializer(JsonPlusSerializer):
         return int(data[1]) if data[0] == "int" else super().loads_typed(data)
 
 
-class HandedBack(GraphBubbleUp):
-    """Thrown after a written checkpoint, to stop a graph there: the next step is another worker's.
-
-    As what an interrupt throws it passes through nested graphs and isn't stored as an error of their task.
-    """
-
-    def __init__(self, in_doubt: bool) -> None:
-        super().__init__("The run was handed back at its checkpoint")
-        self.in_doubt = in_doubt
-
-
 class CheckpointSaver(AsyncPostgresSaver):
     """The saver of one thread's owner. Graphs and callers see thread ids as the tenant knows them."""
 
@@ -142,15 +129,15 @@ class CheckpointSaver(AsyncPostgresSaver):
         return await super().aget_delta_channel_history(config=self._stored(config), channels=channels)
 
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
-        rows = await _computed(self._checkpoint_rows, config, checkpoint, metadata, new_versions)
+        rows = await computed_rows(self._checkpoint_rows, config, checkpoint, metadata, new_versions)
         await self._store(config["configurable"]["thread_id"], rows)
-        return _place_of(config, checkpoint)
+        return place_of(config, checkpoint)
 
     async def aput_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
         if not writes:
             return
-        rows = await _computed(self._write_rows, config, writes, task_id, task_path)
-        await self._store(config["configurable"]["thread_id"], rows, replaces=_replaces(writes))
+        rows = await computed_rows(self._write_rows, config, writes, task_id, task_path)
+        await self._store(config["configurable"]["thread_id"], rows, replaces=replaces_known(writes))
 
     async def _load_checkpoint_tuple(self, value: Any) -> CheckpointTuple:
         with own_threads():
@@ -169,7 +156,7 @@ class CheckpointSaver(AsyncPostgresSaver):
             rows = await _sealed(self._connections.cipher, rows)
         columns = {
             f"{table}_{name}": [row[index] for row in rows.get(table, ())]
-            for table, names in _COLUMNS.items()
+            for table, names in COLUMNS.items()
             for index, name in enumerate(names)
         }
         held = {"run": fence and fence.run_id, "attempt": fence and fence.attempt}
@@ -231,160 +218,7 @@ class CheckpointSaver(AsyncPostgresSaver):
         return {**config, "configurable": {**config["configurable"], "thread_id": thread_id}}
 
 
-# Longer than the library takes from the end of a step's last task to its checkpoint.
-_DEFERRED_SECONDS = 0.005
-
-
-@dataclass
-class _Deferred:
-    """Rows of a thread that are stored with its next checkpoint, or alone when none follows soon."""
-
-    timer: asyncio.TimerHandle
-    parts: list[asyncio.Future[Rows]] = field(default_factory=list)
-
-
-class RunCheckpointSaver(CheckpointSaver):
-    """The saver of one attempt of a run."""
-
-    def __init__(
-        self,
-        connections: TenantConnections,
-        access: TenantAccess,
-        fence: Fence,
-        run_metadata: Mapping[str, Any],
-        is_handing_back: Callable[[], bool],
-        empty_thread: str | None,
-    ) -> None:
-        """`run_metadata` is kept with every checkpoint of the run: who made it, and the user's own metadata.
-
-        `empty_thread` is the run's thread where it has no checkpoint yet, so that none is looked for.
-        """
-        super().__init__(connections, access)
-        self._fence = fence
-        self._run_metadata = run_metadata
-        self._is_handing_back = is_handing_back
-        self._empty_thread = empty_thread
-        self._open: set[asyncio.Future[None]] = set()
-        # By thread: a node may run other graphs on threads of their own.
-        self._deferred: dict[str, _Deferred] = {}
-        # Error of deferred rows, whose writing no caller may have awaited: it fails every later write.
-        self._failure: BaseException | None = None
-
-    async def written(self) -> None:
-        """Returns when all writes so far are committed: only then may they be emitted.
-
-        The library starts a write as a task of the event loop, before it emits what the write is of; that task begins
-        within the next turns of the loop. Deferred rows are written at once: the library makes no checkpoint before the
-        caller asks it for its next chunk.
-        """
-        for _ in range(3):
-            await asyncio.sleep(0)
-        await self._write_rest()
-        self._check()
-
-    @in_own_loop
-    async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
-        await self._write_rest()
-        if config["configurable"]["thread_id"] == self._empty_thread:
-            return None
-        return await super().aget_tuple(config)
-
-    async def alist(self, config: Any, **options: Any) -> AsyncIterator[CheckpointTuple]:
-        await self._write_rest()
-        async for found in super().alist(config, **options):
-            yield found
-
-    @in_own_loop
-    async def aget_delta_channel_history(self, *, config: Any, channels: Sequence[str]) -> Mapping[str, Any]:
-        await self._write_rest()
-        return await super().aget_delta_channel_history(config=config, channels=channels)
-
-    @in_own_loop
-    async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
-        rows = _computed(self._checkpoint_rows, config, checkpoint, metadata, new_versions)
-        await self._write(config["configurable"]["thread_id"], rows)
-        if self._is_handing_back():
-            raise HandedBack(in_doubt=config["configurable"].get("checkpoint_ns", "") != "")
-        return _place_of(config, checkpoint)
-
-    @in_own_loop
-    async def aput_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
-        """Stores the result of a task, where possible together with the checkpoint of its step.
-
-        The library asks for that checkpoint as soon as the last task of the step has ended.
-        """
-        if not writes:
-            return
-        rows = _computed(self._write_rows, config, writes, task_id, task_path)
-        thread_id = config["configurable"]["thread_id"]
-        if _replaces(writes):
-            await self._write_deferred()
-            await self._track(self._insert(thread_id, [rows], replaces=True))
-        else:
-            self._defer(thread_id, rows)
-
-    def _metadata(self, metadata: Any) -> dict[str, Any]:
-        return {**self._run_metadata, **metadata}
-
-    def _check(self) -> None:
-        if self._failure:
-            raise self._failure
-
-    def _defer(self, thread_id: str, rows: asyncio.Future[Rows]) -> None:
-        self._check()
-        if thread_id not in self._deferred:
-            timer = asyncio.get_running_loop().call_later(_DEFERRED_SECONDS, self._write_late)
-            self._deferred[thread_id] = _Deferred(timer)
-        self._deferred[thread_id].parts.append(rows)
-
-    def _write_late(self) -> None:
-        # Its failure fails whatever is written next.
-        asyncio.ensure_future(self._write_deferred()).add_done_callback(lambda late: late.cancelled() or late.exception())
-
-    async def _write_deferred(self) -> None:
-        while self._deferred:
-            await self._write(next(iter(self._deferred)))
-
-    async def _write_rest(self) -> None:
-        """Returns when nothing is left to be written that a read would miss."""
-        await self._write_deferred()
-        while self._open:
-            await asyncio.wait(set(self._open))
-
-    async def _write(self, thread_id: str, *rows: asyncio.Future[Rows]) -> None:
-        """Writes the deferred rows of the thread and these in one statement."""
-        deferred = self._deferred.pop(thread_id, None)
-        if deferred is None:
-            self._check()
-            return await self._track(self._insert(thread_id, rows))
-        deferred.timer.cancel()
-        self._check()
-        parts = [*deferred.parts, *rows]
-        return await self._track(self._insert(thread_id, parts), fails_later_writes=True)
-
-    def _track(self, write: Coroutine[Any, Any, None], *, fails_later_writes: bool = False) -> asyncio.Future[None]:
-        """Starts a write. It is completed even if its caller is cancelled: the results in it are those of finished tasks."""
-        writing = asyncio.ensure_future(write)
-        self._open.add(writing)
-
-        def end(ended: asyncio.Future[None]) -> None:
-            self._open.discard(ended)
-            failure = None if ended.cancelled() else ended.exception()
-            if fails_later_writes:
-                self._failure = self._failure or failure
-
-        writing.add_done_callback(end)
-        return asyncio.shield(writing)
-
-    async def _insert(self, thread_id: str, parts: Sequence[asyncio.Future[Rows]], *, replaces: bool = False) -> None:
-        computed = [await part for part in parts]
-        rows = {table: [row for each in computed for row in each.get(table, ())] for table in _COLUMNS}
-        if thread_id == self._empty_thread:
-            self._empty_thread = None
-        await self._store(thread_id, rows, replaces=replaces, fence=self._fence)
-
-
-def _place_of(config: Any, checkpoint: Any) -> dict[str, Any]:
+def place_of(config: Any, checkpoint: Any) -> dict[str, Any]:
     """The config that finds a stored checkpoint again."""
     configurable = config["configurable"]
     return {
@@ -396,12 +230,12 @@ def _place_of(config: Any, checkpoint: Any) -> dict[str, Any]:
     }
 
 
-def _replaces(writes: Any) -> bool:
+def replaces_known(writes: Any) -> bool:
     """Whether writes replace earlier ones: a task has one interrupt, one error and one answer at a time, the newest."""
     return all(channel in WRITES_IDX_MAP for channel, _ in writes)
 
 
-def _computed(compute: Callable[..., Rows], *arguments: Any) -> asyncio.Future[Rows]:
+def computed_rows(compute: Callable[..., Rows], *arguments: Any) -> asyncio.Future[Rows]:
     """Computes rows in another thread. A value that can't be encoded fails its write."""
     with own_threads():
         rows = asyncio.ensure_future(asyncio.to_thread(compute, *arguments))

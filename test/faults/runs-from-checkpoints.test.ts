@@ -56,6 +56,21 @@ describe('runs that start from a checkpoint of an earlier run', () => {
     return start(thread, graph, { input, checkpoint: checkpoint as Payload['checkpoint'] });
   }
 
+  describeInBothLanguages('in $language, whose worker stops during a nested graph', ({ named }) => {
+    it('continue the nested graph, although their node catches all of its errors', async () => {
+      const { thread_id: thread } = await client.threads.create();
+      const { run } = await start(thread, named('careless'), { input: { step_ms: 3_000 } });
+      await untilNode(run, 'first');
+      const old = gantry.worker;
+      await Promise.all([gantry.killWorker('SIGTERM', old), gantry.startWorker()]);
+      await client.runs.join(thread, run);
+      expect(await doneIn(thread)).toEqual(STEPS);
+      const ran = await executions(run);
+      expect(ran.map((each) => each.split(' ')[0])).toEqual(STEPS);
+      expect([ran[0], ran[2]]).toEqual(['first 1', 'third 2']);
+    });
+  });
+
   describeInBothLanguages('in $language, after SIGKILL of the graph process', ({ named }) => {
     let head: Started;
     let configured: Started;

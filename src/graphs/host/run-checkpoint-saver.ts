@@ -11,6 +11,7 @@ import type { Fence } from '../../database/fence';
 import { CheckpointSaver, seenLater } from './checkpoint-saver';
 import type { Connections } from './tenant-connections';
 import { replacesKnown, type Rows, storeRows } from './checkpoint-writes';
+import { isInfrastructure } from './infrastructure-errors';
 import { NewestCheckpoint } from './newest-checkpoint';
 
 /** Thrown after a written checkpoint, to stop a graph there: another worker runs the next step. */
@@ -27,6 +28,8 @@ export interface HandBack {
   isWanted: () => boolean;
   /** Resolves when every event of the steps so far has been read: stopping the graph drops what is still queued. */
   untilRead: () => Promise<void>;
+  /** Lets the next event that is read fail with this error. */
+  stopReading: (reason: Error) => void;
 }
 
 /** The attempt at a run that a saver stores checkpoints for. */
@@ -64,8 +67,13 @@ export class RunCheckpointSaver extends CheckpointSaver {
   private defersInput = false;
   /** Rows that are waiting, by thread: a node may run other graphs on threads of their own. */
   private readonly deferred = new Map<string, Deferred>();
-  /** Error of deferred rows, whose writing no caller may have awaited: it fails every later write. */
+  /**
+   * An error that code of the user may hide from the library, since that of a nested graph passes through it, or that no caller
+   * may have awaited, as that of deferred rows: it fails every later write.
+   */
   private failure: Error | undefined;
+  /** Namespaces of the nested graphs in which the run was handed back. */
+  private readonly left = new Set<string>();
   private readonly newest: NewestCheckpoint;
 
   constructor(
@@ -92,8 +100,10 @@ export class RunCheckpointSaver extends CheckpointSaver {
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
+    // A node that starts its nested graph again would run a further step of it.
+    await this.refuseAfterLeaving(thread_id, (namespace) => namespace === checkpoint_ns);
     await this.writeDeferred();
-    const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, unknown>;
     const isNewest = thread_id === this.run.threadId && checkpoint_ns === '' && !checkpoint_id;
     // Writes in flight may be of a task of the newest checkpoint.
     const known = isNewest && this.open.size === 0 ? this.newest.find() : undefined;
@@ -118,16 +128,15 @@ export class RunCheckpointSaver extends CheckpointSaver {
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     const { thread_id, checkpoint_ns = '' } = config.configurable as Record<string, string>;
+    await this.refuseAfterLeaving(thread_id, (namespace) => isInside(namespace, checkpoint_ns));
     const rows = seenLater(this.rowsOfCheckpoint(config, checkpoint, metadata, newVersions));
     const isInput = metadata.source === 'input' && checkpoint_ns === '';
     if (isInput && this.defersInput && !this.run.handBack.isWanted()) {
       this.defer(thread_id, rows);
     } else {
       await this.write(thread_id, rows);
-      if (this.run.handBack.isWanted()) {
-        await this.run.handBack.untilRead();
-        throw new HandedBack(checkpoint_ns !== '');
-      }
+      // A graph on a thread of its own belongs to a node that no namespace names: the run leaves it at its own next checkpoint.
+      if (this.run.handBack.isWanted() && thread_id === this.run.threadId) await this.leave(checkpoint_ns);
     }
     return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
   }
@@ -144,6 +153,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
   ): Promise<void> {
     if (writes.length === 0) return;
     const { thread_id } = config.configurable as { thread_id: string };
+    await this.refuseAfterLeaving(thread_id, (namespace) => tasksOf(namespace).includes(taskId));
     const rows = seenLater(this.rowsToWrite(config, writes, taskId, taskPath));
     if (replacesKnown(writes)) {
       await this.writeDeferred();
@@ -151,6 +161,31 @@ export class RunCheckpointSaver extends CheckpointSaver {
     } else {
       this.defer(thread_id, rows);
     }
+  }
+
+  /** @throws {HandedBack} once every event so far has been read */
+  private async leave(namespace: string): Promise<never> {
+    const { untilRead, stopReading } = this.run.handBack;
+    await untilRead();
+    const isNested = namespace !== '';
+    const handedBack = new HandedBack(isNested);
+    if (isNested) {
+      this.left.add(namespace);
+      stopReading(handedBack);
+    }
+    throw handedBack;
+  }
+
+  /**
+   * Refuses what follows from a nested graph that the run has left, such as the result of a node that has caught the error: the
+   * next attempt continues the nested graph. Results of other nodes are kept.
+   * @throws {HandedBack}
+   */
+  private async refuseAfterLeaving(threadId: string, isConcerned: (namespace: string) => boolean): Promise<void> {
+    if (this.left.size === 0 || threadId !== this.run.threadId || ![...this.left].some(isConcerned)) return;
+    await this.writeDeferred();
+    this.failure = new HandedBack(true);
+    throw this.failure;
   }
 
   private defer(threadId: string, rows: Promise<Rows>): void {
@@ -199,7 +234,12 @@ export class RunCheckpointSaver extends CheckpointSaver {
       checkpoints: all.flatMap((each) => each.checkpoints),
     };
     const { fence } = this.run;
-    await storeRows(this.connections, { threadKey: this.keyOf(threadId), rows, replacesWrites, fence });
+    try {
+      await storeRows(this.connections, { threadKey: this.keyOf(threadId), rows, replacesWrites, fence });
+    } catch (error) {
+      if (isInfrastructure(error)) this.failure ??= error as Error;
+      throw error;
+    }
     if (threadId === this.run.threadId) this.newest.add(rows);
   }
 
@@ -233,3 +273,10 @@ export class RunCheckpointSaver extends CheckpointSaver {
     return { blobs: [], writes: await this.rowsOfWrites(...given), checkpoints: [] };
   }
 }
+
+/** Whether a namespace is of a graph inside that of another one. */
+const isInside = (namespace: string, outer: string): boolean =>
+  outer === '' ? namespace !== '' : namespace.startsWith(`${outer}|`);
+
+/** `middle:<task>|1|deepest:<task>` → the tasks in which the nested graphs run. */
+const tasksOf = (namespace: string): string[] => namespace.split('|').map((part) => part.slice(part.indexOf(':') + 1));

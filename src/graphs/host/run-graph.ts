@@ -1,17 +1,15 @@
 import type { StateSnapshot } from '@langchain/langgraph';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
-import { DatabaseError } from 'pg';
 import type { TenantId } from '../../database/tenant-id';
 import { isSecretName } from '../../crypto/secret-names';
 import type { AuthUser } from '../../database/request-scope';
 import type { ItemStore } from '../../item-store/item-store';
-import { type Fence, FencedError } from '../../database/fence';
-import { PostgresUnreachable } from '../../database/lost-connections';
+import type { Fence } from '../../database/fence';
 import { beginsWithItsInput, CHECKPOINTER, STRICT_RESUME } from '../../patches/langgraph/graph-internals';
-import { TOKEN_REFUSED } from '../../database/tenant-token';
 import { unlessAborted } from './aborted';
 import { toCommand } from './graph-command';
 import type { AnyGraph, FactoryConfig, GraphLoader, GraphUse } from './graph-loader';
+import { isInfrastructure } from './infrastructure-errors';
 import type { CommandInput, ExecuteRequest, GraphOutcome, RunError, RunEventMessage } from './protocol';
 import { refuseMissingNodes } from './missing-nodes';
 import { HandedBack, RunCheckpointSaver } from './run-checkpoint-saver';
@@ -70,7 +68,11 @@ export async function* runGraph(
     threadId: request.threadId,
     threadIsNew: request.threadIsNew,
     metadata: checkpointMetadata(request),
-    handBack: { isWanted: isHandingBack, untilRead: () => progress.untilRead() },
+    handBack: {
+      isWanted: isHandingBack,
+      untilRead: () => progress.untilRead(),
+      stopReading: (reason) => progress.stop(reason),
+    },
     graphFile: context.graphs.source(request.graphId)?.file,
   });
   const store = new RunStore(context.storeOf(request), request.tenantId as TenantId, fence);
@@ -276,17 +278,4 @@ function describeError(error: unknown): RunError {
 
 function handedBackBy(error: unknown): HandedBack | undefined {
   return [...causesOf(error)].find((cause) => cause instanceof HandedBack);
-}
-
-/**
- * Whether another attempt is right, rather than an end as `error`: after an error of Gantry's own connections, or because
- * another attempt holds the run. An error of a connection of user code is one of the run.
- */
-function isInfrastructure(error: unknown): boolean {
-  return [...causesOf(error)].some(
-    (cause) =>
-      cause instanceof FencedError ||
-      cause instanceof PostgresUnreachable ||
-      (cause instanceof DatabaseError && cause.code === TOKEN_REFUSED),
-  );
 }

@@ -35,6 +35,7 @@ export type StreamConfig = RunnableConfig & Record<string, unknown>;
 /** Position of the reader of a graph's stream. */
 export class StreamProgress {
   private isWaiting = false;
+  private stopped: Error | undefined;
 
   /** A stream's chunks; `untilRead` resolves while none is queued there. */
   async *read<T>(stream: AsyncIterable<T>): AsyncGenerator<T> {
@@ -42,6 +43,7 @@ export class StreamProgress {
     try {
       for await (const chunk of stream) {
         this.isWaiting = false;
+        if (this.stopped) throw this.stopped;
         yield chunk;
         this.isWaiting = true;
       }
@@ -49,6 +51,11 @@ export class StreamProgress {
       // A writer must not wait for a reader that has left.
       this.isWaiting = true;
     }
+  }
+
+  /** Lets the next chunk that is read fail with this error. */
+  stop(reason: Error): void {
+    this.stopped ??= reason;
   }
 
   async untilRead(): Promise<void> {

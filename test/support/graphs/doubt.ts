@@ -37,6 +37,19 @@ export const steps = new StateGraph(Steps)
   .addEdge('third', END)
   .compile({ name: 'steps' });
 
+/** Runs the steps in a node that hides the errors of its nested graph. */
+export const careless = new StateGraph(Steps)
+  .addNode('outer', async ({ step_ms }, config: RunnableConfig) => {
+    try {
+      return { done: (await steps.invoke({ step_ms }, config)).done };
+    } catch (error) {
+      return { done: [`failed: ${String(error)}`] };
+    }
+  })
+  .addEdge(START, 'outer')
+  .addEdge('outer', END)
+  .compile({ name: 'careless' });
+
 const Payment = z.object({ paid: z.string().default('') });
 
 async function pay(paid: string, config: RunnableConfig) {
