@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import type { Client } from '@langchain/langgraph-sdk';
 import { AGENT_MODES } from '../support/agent-app';
 import { installApp } from '../support/app';
@@ -93,6 +94,13 @@ describe.each([
     expect(done.path).toEqual(['speak', 'add 1', 'yes']);
   });
 
+  it.each([false, 0, '', null])('gives a node the answer %j', async (resume) => {
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, 'graph', { input: INPUT });
+    const done = (await client.runs.wait(thread_id, 'graph', { command: { resume } })) as unknown as State;
+    expect(done.path).toEqual(['speak', 'add 1', String(resume)]);
+  });
+
   it('runs over the event protocol, with tokens', async () => {
     const thread = client.threads.stream({ assistantId: 'graph' });
     const texts: string[] = [];
@@ -106,5 +114,38 @@ describe.each([
     await reading;
     await thread.close();
     expect(texts).toEqual([...'well said']);
+  });
+});
+
+describe('a project with the oldest LangGraph of all, whose interrupts have no ids', () => {
+  let gantry: Gantry;
+  let client: Client;
+
+  beforeAll(async () => {
+    const app = dirname(await installApp('library-versions', 'first'));
+    gantry = await startGantry({ graphProcesses: 1, graphs: join(app, 'first', 'langgraph.json') });
+    client = gantry.client();
+  }, 300_000);
+
+  afterAll(() => gantry?.stop());
+
+  /** Answers the questions of a graph one after the other, and resolves to its log. */
+  async function answered(graph: string, ...answers: unknown[]): Promise<unknown[]> {
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, graph, { input: { log: [] } });
+    for (const resume of answers) await client.runs.wait(thread_id, graph, { command: { resume } });
+    return (await client.threads.getState<{ log: unknown[] }>(thread_id)).values.log;
+  }
+
+  it.each([false, 0, '', null])('takes %j for a refusal, in a nested graph as well', async (answer) => {
+    expect(await answered('gate', answer)).toEqual([answer, 'refused']);
+    expect(await answered('nested', answer)).toEqual([answer, 'refused']);
+  });
+
+  it('takes false for the answer to each of several questions, or to the one that is open', async () => {
+    expect(await answered('both', false)).toEqual([false, 'refused', false, 'refused']);
+    expect(await answered('twice', 'Ann', false)).toEqual(['Ann', false]);
+    expect(await answered('twice', false, false)).toEqual([false, false]);
+    expect(await answered('gate', 'yes')).toEqual(['yes', 'approved']);
   });
 });

@@ -7,10 +7,11 @@ import type { ItemStore } from '../../item-store/item-store';
 import type { Fence } from '../../database/fence';
 import { beginsWithItsInput, CHECKPOINTER, STRICT_RESUME } from '../../patches/langgraph/graph-internals';
 import { unlessAborted } from './aborted';
+import { addressed } from './falsy-answers';
 import { toCommand } from './graph-command';
 import type { AnyGraph, FactoryConfig, GraphLoader, GraphUse } from './graph-loader';
 import { isInfrastructure } from './infrastructure-errors';
-import type { CommandInput, ExecuteRequest, GraphOutcome, RunError, RunEventMessage } from './protocol';
+import type { ExecuteRequest, GraphOutcome, RunError, RunEventMessage } from './protocol';
 import { refuseMissingNodes } from './missing-nodes';
 import { HandedBack, RunCheckpointSaver } from './run-checkpoint-saver';
 import { checkStrictResume, refusalOf } from './strict-resume';
@@ -100,7 +101,7 @@ export async function* runGraph(
       config.configurable!.unknown_outcome_tasks = unknown.map(({ id }) => id);
     }
     if (resuming) yield* await findMissingEvents(graph, config, request);
-    const input = resuming ? null : await runInput(context.graphs, graph, config, request);
+    const input = resuming ? null : await runInput(context.graphs, graph, config, saver, request);
     if (input === null || kwargs.command) await refuseMissingNodes(graph, saver, request, startOf(config));
     const { file } = context.graphs.source(request.graphId)!;
     untracked = UntrackedOutput.of(graph);
@@ -249,26 +250,34 @@ async function runInput(
   graphs: GraphLoader,
   graph: AnyGraph,
   config: StreamConfig,
-  { kwargs, threadId, graphId }: ExecuteRequest,
+  saver: RunCheckpointSaver,
+  request: ExecuteRequest,
 ): Promise<unknown> {
+  const { kwargs, graphId } = request;
   const { input, command } = kwargs;
   if (!command) return input ?? null;
   if (kwargs.strict_resume) await checkStrictResume(graphs.source(graphId)!.file);
-  const resume = await resumeValue(graph, config, threadId, command);
+  const resume = await resumeValue(graph, config, saver, request);
+  const { update, goto } = command;
+  // A command without content is refused by the library, while a run without input resumes.
+  if (command.resume !== undefined && (resume ?? update ?? goto) == null) return null;
   return toCommand({ ...command, resume }, graph, graphs.source(graphId)!.file);
 }
 
-/** The library treats `false`, `0` and `""` as no answer, unless each is addressed to its interrupt. */
 async function resumeValue(
   graph: AnyGraph,
   config: StreamConfig,
-  threadId: string,
-  { resume }: CommandInput,
+  saver: RunCheckpointSaver,
+  { kwargs, threadId, runId }: ExecuteRequest,
 ): Promise<unknown> {
+  const resume = kwargs.command?.resume;
   if (resume === undefined || Boolean(resume)) return resume;
-  const { tasks }: StateSnapshot = await graph.getState(stateConfig(config, threadId));
-  const ids = tasks.flatMap((task) => task.interrupts.map((interrupt) => interrupt.id));
-  return Object.fromEntries(ids.map((id) => [id, resume]));
+  const { configurable } = stateConfig(config, threadId);
+  const start = startOf(config);
+  const snapshot: StateSnapshot = await graph.getState({
+    configurable: { ...configurable, ...(start && { checkpoint_id: start }) },
+  });
+  return addressed(resume, { snapshot, saver, runId });
 }
 
 function describeError(error: unknown): RunError {

@@ -30,7 +30,7 @@ export const graph = new StateGraph(State)
   .addNode('add', ({ item }: { item: number }) => ({ path: [`add ${item}`] }), {
     input: z.object({ item: z.number() }),
   })
-  .addNode('ask', () => ({ path: [interrupt<string, string>('Go on?')] }))
+  .addNode('ask', () => ({ path: [String(interrupt<string, unknown>('Go on?'))] }))
   .addEdge(START, 'inner')
   .addConditionalEdges('inner', () => [new Send('add', { item: 1 })], ['add'])
   .addEdge('add', 'ask')
