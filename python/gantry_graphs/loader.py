@@ -13,6 +13,7 @@ from langgraph.pregel import Pregel
 from langgraph.runtime import Runtime
 
 from .modules import load_export
+from .unkept import allow_unkept_graphs
 from .versions import RUNTIME_KEY
 
 _WHAT_WOULD_BE_RIGHT = "a compiled graph, a StateGraph, or a function that returns or yields one"
@@ -28,6 +29,7 @@ class GraphLoader:
 
     def load(self) -> None:
         """Imports every module; `problems` has the graphs that fail, and the others are served."""
+        allow_unkept_graphs()
         for graph_id, source in self._sources.items():
             try:
                 self._values[graph_id] = _load(source)

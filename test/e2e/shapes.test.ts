@@ -156,6 +156,23 @@ describeLanguages('graphs of every shape in $language', ({ language, shapes }) =
     });
   });
 
+  it('keep checkpoints, also where they were compiled to keep none, except as nodes of others', async () => {
+    const thread = await createThread();
+    const asked = (await client.runs.wait(thread, 'unkept', { input: {} })) as Record<string, unknown>;
+    expect(asked.__interrupt__).toMatchObject([{ value: 'Which?' }]);
+    const answered = await client.runs.wait(thread, 'unkept', { command: { resume: 'this' } });
+    expect(answered).toEqual({ answers: ['this'] });
+    expect(await client.threads.getHistory(thread)).toHaveLength(3);
+    const outer = await createThread();
+    const config = { configurable: { unasked: true } };
+    expect(await client.runs.wait(outer, 'outer', { input: {}, config })).toEqual({ answers: ['not asked'] });
+    const { rows } = await gantry.sql.query<{ checkpoint_ns: string }>(
+      `SELECT DISTINCT checkpoint_ns FROM ${CHECKPOINT_SCHEMA}.checkpoints WHERE starts_with(thread_id, $1)`,
+      [outer],
+    );
+    expect(rows).toEqual([{ checkpoint_ns: '' }]);
+  });
+
   it('store what graphs on other threads do in a node under the threads of these', async () => {
     const thread = await createThread();
     expect(await client.runs.wait(thread, 'delegating', { input: { items: [1, 2, 3, 4] } })).toMatchObject({

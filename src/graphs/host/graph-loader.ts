@@ -113,13 +113,24 @@ function refuse({ file, exportName }: GraphSource, what: string): never {
 
 /** The compiled graph of an exported value; undefined if the value is no graph. */
 function compiled(value: unknown): AnyGraph | undefined {
-  if (isGraph(value)) return value;
+  if (isGraph(value)) return withCheckpoints(value);
   if (typeof value !== 'object' || value === null) return undefined;
   // An agent of createAgent wraps its graph; its methods would change inputs and outputs.
-  if ('graph' in value && isGraph(value.graph)) return value.graph;
+  if ('graph' in value && isGraph(value.graph)) return withCheckpoints(value.graph);
   return 'compile' in value && typeof value.compile === 'function'
     ? compiled((value as { compile(): unknown }).compile())
     : undefined;
+}
+
+/**
+ * The graph, or a copy of it that accepts the saver of a run where the graph was compiled with `checkpointer: false`. The graph
+ * itself stays as it is: it may be a node of another one, in which it is to keep no checkpoints.
+ */
+function withCheckpoints(graph: AnyGraph): AnyGraph {
+  if (graph.checkpointer !== false) return graph;
+  const copy = graph.withConfig({}) as AnyGraph;
+  copy.checkpointer = undefined;
+  return copy;
 }
 
 // Duck-typed: the user's project brings its own copy of the library.

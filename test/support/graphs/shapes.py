@@ -230,6 +230,20 @@ crowd = (
 )
 
 
+class Unkept(TypedDict, total=False):
+    answers: Annotated[list[str], operator.add]
+
+
+async def ask_once(state: Unkept, config: RunnableConfig) -> Unkept:
+    return {"answers": ["not asked" if config["configurable"].get("unasked") else interrupt("Which?")]}
+
+
+# Would keep no checkpoints, were it not served: as a node of another graph it keeps none.
+unkept = StateGraph(Unkept).add_node("ask", ask_once).add_edge(START, "ask").compile(checkpointer=False)
+
+outer = single(Unkept, "unkept", unkept)
+
+
 class Vote(TypedDict, total=False):
     vote: float
 

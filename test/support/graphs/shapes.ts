@@ -196,6 +196,26 @@ export const deep = new StateGraph(Inner)
   .addEdge('middle', END)
   .compile();
 
+const Unkept = Annotation.Root({
+  answers: Annotation<string[]>({ reducer: (a, b) => a.concat(b), default: () => [] }),
+});
+
+/** Would keep no checkpoints, were it not served: as a node of another graph it keeps none. */
+export const unkept = new StateGraph(Unkept)
+  .addNode('ask', (_: typeof Unkept.State, { configurable }: RunnableConfig) => ({
+    answers: [configurable?.unasked ? 'not asked' : interrupt<string, string>('Which?')],
+  }))
+  .addEdge(START, 'ask')
+  .addEdge('ask', END)
+  .compile({ checkpointer: false });
+
+/** Has the graph without checkpoints as a node. */
+export const outer = new StateGraph(Unkept)
+  .addNode('unkept', unkept)
+  .addEdge(START, 'unkept')
+  .addEdge('unkept', END)
+  .compile();
+
 /** Describes the form of an answer. */
 export const vote = new StateGraph(z.object({ vote: z.number().default(0) }))
   .addNode('ask', () => ({ vote: interrupt<string, number>('How many?', { responseSchema: z.number().max(10) }) }))
