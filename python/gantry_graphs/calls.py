@@ -58,18 +58,18 @@ class GraphCalls:
     async def _get_state(self, args: dict[str, Any]) -> Any:
         async with self._graph(args, "threads.read") as graph:
             snapshot = await graph.aget_state(_config(args), subgraphs=bool(args.get("subgraphs")))
-        return select_fields(thread_state(snapshot), args.get("select"))
+            return select_fields(thread_state(snapshot, graph.checkpointer.ended), args.get("select"))
 
     async def _get_final_state(self, args: dict[str, Any]) -> Any:
         async with self._graph(args, "threads.read") as graph:
             snapshot = await graph.aget_state(_config(args))
-            return {**final_state(snapshot), **output_of(graph, snapshot)}
+            return {**final_state(snapshot, graph.checkpointer.ended), **output_of(graph, snapshot)}
 
     async def _get_history(self, args: dict[str, Any]) -> Any:
         before = args.get("before")
         async with self._graph(args, "threads.read") as graph:
             return [
-                select_fields(thread_state(snapshot), args.get("select"))
+                select_fields(thread_state(snapshot, graph.checkpointer.ended), args.get("select"))
                 async for snapshot in graph.aget_state_history(
                     _config(args),
                     limit=args["limit"],
@@ -92,11 +92,12 @@ class GraphCalls:
     async def _edited(self, graph: Any, args: dict[str, Any], written: Any) -> Any:
         """The new checkpoint, and the part of the state that the thread's row keeps."""
         snapshot = await graph.aget_state(_thread(args))
+        ended = graph.checkpointer.ended
         return {
             "checkpoint": {name: value for name, value in written["configurable"].items() if not name.startswith("__")},
             "values": snapshot.values,
-            "next": waiting_nodes(snapshot),
-            "interrupts": interrupts_by_task(snapshot),
+            "next": waiting_nodes(snapshot, ended),
+            "interrupts": interrupts_by_task(snapshot, ended),
         }
 
     async def _draw_graph(self, args: dict[str, Any]) -> Any:

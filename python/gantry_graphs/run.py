@@ -124,7 +124,7 @@ async def run_graph(
 async def _state_of(graph: Any, request: dict[str, Any]) -> dict[str, Any]:
     """The final state of the run."""
     snapshot = await graph.aget_state(_thread_config(request))
-    return {**final_state(snapshot), **output_of(graph, snapshot)}
+    return {**final_state(snapshot, graph.checkpointer.ended), **output_of(graph, snapshot)}
 
 
 async def _events(
@@ -274,7 +274,11 @@ def _stop_before(graph: Any, request: dict[str, Any], snapshot: Any, unknown: li
         ]
         for task in unknown
     }
-    state = {**final_state(snapshot), **output_of(graph, snapshot), "interrupts": to_wire_json(questions)}
+    state = {
+        **final_state(snapshot, graph.checkpointer.ended),
+        **output_of(graph, snapshot),
+        "interrupts": to_wire_json(questions),
+    }
     return {"status": "success", "state": state}
 
 

@@ -38,6 +38,9 @@ SELECT 1 WHERE store_checkpoints(
 
 _MAX_INT = 2**63
 
+# Channels of what happens to a task before its end. All others are written at its end, also if it changes no state.
+_BEFORE_THE_END = ("__error__", "__error_source_node__", "__interrupt__", "__resume__")
+
 COLUMNS = {
     "b": ("ns", "channel", "version", "type", "blob"),
     "w": ("ns", "checkpoint", "task", "path", "idx", "channel", "type", "blob"),
@@ -107,6 +110,8 @@ class CheckpointSaver(AsyncPostgresSaver):
         self._connections = connections
         self._access = access
         self._tenant_id = access.tenant_id
+        # Ids of the tasks that have ended, of the checkpoints that have been read.
+        self.ended: set[str] = set()
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[Any]:
@@ -209,6 +214,7 @@ class CheckpointSaver(AsyncPostgresSaver):
         # Both libraries keep their checkpoints in the same tables, and each versions its channels in its own way.
         if not all(isinstance(version, str) for version in found.checkpoint["channel_versions"].values()):
             raise _other_language()
+        self.ended.update(task for task, channel, _ in found.pending_writes or () if channel not in _BEFORE_THE_END)
         parent = found.parent_config
         return found._replace(config=self._shown_config(found.config), parent_config=parent and self._shown_config(parent))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 from langgraph.types import StateSnapshot
@@ -25,32 +26,33 @@ def checkpoint_of(config: Any) -> dict[str, Any] | None:
     return reference(configurable) if configurable.get("checkpoint_id") else None
 
 
-def _asking_tasks(snapshot: StateSnapshot) -> list[Any]:
+def _asking_tasks(snapshot: StateSnapshot, ended: Container[str]) -> list[Any]:
     """The tasks that wait for an answer.
 
-    The library lists the questions of parallel tasks until the last of them is answered, with the results of those that are.
-    A task that asks a second time has no result, or an empty one.
+    The library lists the questions of parallel tasks until the last of them is answered. The results of those that are don't
+    distinguish them: that of a task that changes no state is empty, as that of one that asks a second time.
+    `ended` are the tasks that have ended, as the saver that the snapshot was read with knows them.
     """
-    return [task for task in snapshot.tasks if task.interrupts and getattr(task, "result", None) in (None, {})]
+    return [task for task in snapshot.tasks if task.interrupts and task.id not in ended]
 
 
-def interrupts_by_task(snapshot: StateSnapshot) -> dict[str, list[dict[str, Any]]]:
+def interrupts_by_task(snapshot: StateSnapshot, ended: Container[str]) -> dict[str, list[dict[str, Any]]]:
     """The interrupts that a thread waits at: task id → what each asks."""
-    return {task.id: [interrupt_form(each) for each in task.interrupts] for task in _asking_tasks(snapshot)}
+    return {task.id: [interrupt_form(each) for each in task.interrupts] for task in _asking_tasks(snapshot, ended)}
 
 
-def waiting_nodes(snapshot: StateSnapshot) -> list[str]:
+def waiting_nodes(snapshot: StateSnapshot, ended: Container[str]) -> list[str]:
     """The nodes that a thread waits at. The library doesn't name in `next` a node that asks a second time."""
-    asking = [task.name for task in _asking_tasks(snapshot)]
+    asking = [task.name for task in _asking_tasks(snapshot, ended)]
     return list(dict.fromkeys([*snapshot.next, *asking]))
 
 
-def final_state(snapshot: StateSnapshot) -> dict[str, Any]:
+def final_state(snapshot: StateSnapshot, ended: Container[str]) -> dict[str, Any]:
     """The part of a state that the thread's row keeps (FinalState of the protocol)."""
     return {
         "values": to_wire_json(snapshot.values),
-        "next": waiting_nodes(snapshot),
-        "interrupts": to_wire_json(interrupts_by_task(snapshot)),
+        "next": waiting_nodes(snapshot, ended),
+        "interrupts": to_wire_json(interrupts_by_task(snapshot, ended)),
     }
 
 
@@ -65,25 +67,25 @@ def output_of(graph: Any, snapshot: StateSnapshot) -> dict[str, list[str]]:
     return {"output": list(shown)}
 
 
-def thread_state(snapshot: StateSnapshot) -> dict[str, Any]:
+def thread_state(snapshot: StateSnapshot, ended: Container[str]) -> dict[str, Any]:
     """A state as the API shows it."""
     checkpoint = checkpoint_of(snapshot.config)
     parent = checkpoint_of(snapshot.parent_config)
     return {
         "values": {} if snapshot.values is None else snapshot.values,
         "next": list(snapshot.next),
-        "tasks": [_task(task) for task in snapshot.tasks],
+        "tasks": [_task(task, ended) for task in snapshot.tasks],
         "metadata": snapshot.metadata or {},
         "created_at": snapshot.created_at,
         "checkpoint": checkpoint,
         "parent_checkpoint": parent,
-        "interrupts": [interrupt_form(each) for task in _asking_tasks(snapshot) for each in task.interrupts],
+        "interrupts": [interrupt_form(each) for task in _asking_tasks(snapshot, ended) for each in task.interrupts],
         "checkpoint_id": checkpoint and checkpoint["checkpoint_id"],
         "parent_checkpoint_id": parent and parent["checkpoint_id"],
     }
 
 
-def _task(task: Any) -> dict[str, Any]:
+def _task(task: Any, ended: Container[str]) -> dict[str, Any]:
     # A nested graph is a pointer to its own state, or that state when it was asked for.
     nested = task.state if isinstance(task.state, StateSnapshot) else None
     pointer = task.state if isinstance(task.state, dict) else None
@@ -94,7 +96,7 @@ def _task(task: Any) -> dict[str, Any]:
         "error": None if task.error is None else str(task.error),
         "interrupts": [interrupt_form(each) for each in task.interrupts],
         "checkpoint": pointer and pointer.get("configurable"),
-        "state": nested and thread_state(nested),
+        "state": nested and thread_state(nested, ended),
         "result": getattr(task, "result", None),
     }
 

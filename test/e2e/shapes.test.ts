@@ -261,6 +261,24 @@ describeLanguages('graphs of every shape in $language', ({ language, shapes }) =
     expect(ended).toEqual({ first: 'one', second: 'two' });
   });
 
+  it('wait for no question of a parallel node whose answer has left nothing in the state', async () => {
+    const thread = await createThread();
+    await client.runs.wait(thread, 'survey', { input: {} });
+    const asked = Object.values((await client.threads.get(thread)).interrupts).flat();
+    expect(asked).toHaveLength(4);
+    const resume = Object.fromEntries(asked.map(({ id }) => [id, 'shout']));
+    const left = [{ value: 'Really?', id: expect.any(String) }];
+    const answer = await client.runs.wait(thread, 'survey', { command: { resume } });
+    expect(answer).toMatchObject({ __interrupt__: left });
+    const { status, interrupts } = await client.threads.get(thread);
+    expect([status, Object.values(interrupts).flat()]).toEqual(['interrupted', left]);
+    expect(await client.threads.getState(thread)).toMatchObject({ interrupts: left });
+    expect((await client.threads.getHistory(thread))[0]).toMatchObject({ interrupts: left });
+    expect(await client.threads.copy(thread)).toMatchObject({ status: 'interrupted' });
+    const ended = await client.runs.wait(thread, 'survey', { command: { resume: 'yes' } });
+    expect(ended).toEqual({ opinion: 'YES' });
+  });
+
   describe('the config of a run', () => {
     const largestCrowd = async (assistant: string, config?: object): Promise<number> => {
       const { sizes } = (await client.runs.wait(null, assistant, { input: {}, config })) as { sizes: number[] };
@@ -350,6 +368,19 @@ describeLanguages('graphs of every shape in $language', ({ language, shapes }) =
       expect(flat.filter((name) => name.includes('|'))).toEqual([]);
       // What a nested graph emits before the end of a node is part of the answer.
       expect(flat).toEqual(expect.arrayContaining(['custom', 'messages']));
+    });
+
+    it('of a subgraph without checkpoints come before the end of its node', async () => {
+      const stream_mode = ['values', 'updates'];
+      // With any other durability, LangGraph in Python fails in such a subgraph.
+      const options = { stream_mode, stream_subgraphs: true, durability: 'exit' };
+      const events = await streamed('unsaved', { input: { opinion: 'a' }, ...options });
+      const last = events.slice(-3).map(({ event, data }) => [event, data]);
+      expect(last).toEqual([
+        [expect.stringMatching(/^values\|loud:/), { opinion: 'A' }],
+        ['updates', { loud: { opinion: 'A' } }],
+        ['values', { opinion: 'A' }],
+      ]);
     });
 
     it('show a checkpoint with its config, and a task with its result', async () => {

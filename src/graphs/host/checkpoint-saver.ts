@@ -13,6 +13,7 @@ import { setImmediate } from 'node:timers/promises';
 import { escapeLiteral, type Pool } from 'pg';
 import { storedBytes, storedObject } from '../../database/at-rest';
 import { checkpointKey, threadOfKey } from '../../database/checkpoint-key';
+import { endedTasks } from '../../patches/langgraph/graph-internals';
 import {
   OpenPostgresSaver,
   WHERE_NEWEST,
@@ -82,6 +83,8 @@ export class CheckpointSaver extends OpenPostgresSaver {
   /** Version given to all channels of one step, by which the library distinguishes nodes of one step from later ones. */
   private readonly given = new Map<number, number>();
   private channels: ReadonlySet<string> | undefined;
+  /** Ids of the tasks that have ended, of the checkpoints that have been read. */
+  readonly ended = new Set<string>();
 
   /** @param graphFile the module of the graph whose states these are */
   constructor(
@@ -206,6 +209,7 @@ export class CheckpointSaver extends OpenPostgresSaver {
     if (Object.values(checkpoint.channel_versions).some((version) => typeof version === 'string')) {
       throw new OtherLanguage();
     }
+    for (const task of endedTasks(tuple)) this.ended.add(task);
     return {
       ...tuple,
       config: this.shownConfig(config),

@@ -66,13 +66,13 @@ export class GraphCallHandler {
     const graph = await within(await this.graph(args, 'threads.read', config), args);
     readOnly(config, graph, args.select);
     const snapshot: StateSnapshot = await graph.getState(config, { subgraphs: args.subgraphs ?? false });
-    return selectFields(toThreadState(snapshot), args.select);
+    return selectFields(toThreadState(snapshot, saverOf(config).ended), args.select);
   }
 
   private async getFinalState(args: GraphCalls['getFinalState']) {
     const config = this.config(args);
     const graph = await this.graph(args, 'threads.read', config);
-    return toFinalState(await graph.getState(config));
+    return toFinalState(await graph.getState(config), saverOf(config).ended);
   }
 
   private async getHistory(args: GraphCalls['getHistory']) {
@@ -86,7 +86,7 @@ export class GraphCallHandler {
     };
     const states = [];
     for await (const snapshot of graph.getStateHistory(config, options)) {
-      states.push(selectFields(toThreadState(snapshot), args.select));
+      states.push(selectFields(toThreadState(snapshot, saverOf(config).ended), args.select));
     }
     return states;
   }
@@ -118,12 +118,14 @@ export class GraphCallHandler {
   }
 
   private async edited(graph: AnyGraph, owner: StateOwner, written: RunnableConfig) {
-    const snapshot: StateSnapshot = await graph.getState(this.config(owner));
+    const config = this.config(owner);
+    const snapshot: StateSnapshot = await graph.getState(config);
+    const { ended } = saverOf(config);
     return {
       checkpoint: written.configurable as Record<string, unknown>,
       values: snapshot.values as unknown,
-      next: waitingNodes(snapshot),
-      interrupts: interruptsByTask(snapshot),
+      next: waitingNodes(snapshot, ended),
+      interrupts: interruptsByTask(snapshot, ended),
     };
   }
 
@@ -242,10 +244,12 @@ export class GraphCallHandler {
   }
 }
 
+const saverOf = ({ configurable }: RunnableConfig): CheckpointSaver => configurable![CHECKPOINTER] as CheckpointSaver;
+
 /** Restricts the values that are read to the selected ones, if the graph has values by name. */
-function readOnly({ configurable }: RunnableConfig, graph: AnyGraph, select: string[] | undefined): void {
+function readOnly(config: RunnableConfig, graph: AnyGraph, select: string[] | undefined): void {
   const keys = selectedValues(select);
-  if (keys && Array.isArray(graph.streamChannels)) (configurable![CHECKPOINTER] as CheckpointSaver).readOnly(keys);
+  if (keys && Array.isArray(graph.streamChannels)) saverOf(config).readOnly(keys);
 }
 
 /** The graph of a reference: the nested one that its namespace leads to, or the root. */

@@ -8,6 +8,7 @@ import { returnUnusedMemory } from '../../config/unused-memory';
 import { embeddingLanguage } from '../../config/store-settings';
 import { streamedModels } from '../../patches/langchain-core/streamed-models';
 import { untracedRuns } from '../../patches/langchain-core/untraced-runs';
+import { answeredTasks } from '../../patches/langgraph/answered-tasks';
 import { oneAtOnce } from '../../patches/langgraph/one-at-once';
 import { nativeIds } from '../../patches/langgraph-checkpoint/native-ids';
 import { closeSerializer } from '../../patches/langgraph-checkpoint/closed-serializers';
@@ -242,7 +243,7 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
   cutSilentConnections(connections, login);
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   connections.on('error', () => undefined);
-  patchSources([nativeIds, oneAtOnce, untracedRuns, streamedModels]);
+  patchSources([nativeIds, oneAtOnce, answeredTasks, untracedRuns, streamedModels]);
   const files = data.graphs.map(({ file }) => file);
   watchCheckpointLibraries([__filename, ...files], (file, exports) => {
     closeSerializer(exports, () => new CheckpointSerializer(file));

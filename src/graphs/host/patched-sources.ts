@@ -14,11 +14,12 @@ export function patchSources(patches: SourcePatch[]): void {
     load: (url, context, nextLoad) => {
       const loaded = nextLoad(url, context);
       const source = loaded.source as string | Buffer | null | undefined;
-      for (const { module, patch } of source ? patches : []) {
-        const ending = module.exec(url)?.[1] as 'cjs' | 'js' | undefined;
-        if (ending) return { ...loaded, source: patch(source!.toString(), ending) };
-      }
-      return loaded;
+      const applied = source ? patches.filter(({ module }) => module.test(url)) : [];
+      if (applied.length === 0) return loaded;
+      const patched = applied.reduce((text, { module, patch }) => {
+        return patch(text, module.exec(url)![1] as 'cjs' | 'js');
+      }, source!.toString());
+      return { ...loaded, source: patched };
     },
   });
 }

@@ -97,7 +97,9 @@ export async function* runGraph(
     if (newest && mayHaveBegun && !request.handedBack) {
       const snapshot: StateSnapshot = await graph.getState(stateConfig(config, request.threadId));
       const unknown = unfinishedTasks(snapshot, newest);
-      if (unknown.length > 0 && request.onUnknown === 'interrupt') return stopBeforeUnknown(request, snapshot, unknown);
+      if (unknown.length > 0 && request.onUnknown === 'interrupt') {
+        return stopBeforeUnknown(request, snapshot, saver.ended, unknown);
+      }
       config.configurable!.unknown_outcome_tasks = unknown.map(({ id }) => id);
     }
     if (resuming) yield* await findMissingEvents(graph, config, request);
@@ -120,7 +122,7 @@ export async function* runGraph(
       configurable: { thread_id: request.threadId, [CHECKPOINTER]: saver },
     });
     const values: unknown = untracked ? untracked.withOutput(snapshot.values) : snapshot.values;
-    const state = toFinalState({ ...snapshot, values });
+    const state = toFinalState({ ...snapshot, values }, saver.ended);
     return { ...(failure ?? { status: signal.aborted ? 'aborted' : 'success' }), state };
   } catch (error) {
     // The state is computed by the graph's reducers: one that throws does so here again.

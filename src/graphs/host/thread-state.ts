@@ -9,19 +9,19 @@ interface Interrupt {
   value?: unknown;
 }
 
-/**
- * The tasks that wait for an answer. The library lists the questions of parallel tasks until the last of them is answered, with the
- * results of those that are. A task that asks a second time has no result, or an empty one.
- */
-const askingTasks = ({ tasks }: StateSnapshot): StateSnapshot['tasks'] =>
-  tasks.filter(({ interrupts, result }) => interrupts.length > 0 && (result === undefined || isEmpty(result)));
+/** Ids of the tasks that have ended, as the saver that a snapshot was read with knows them. */
+export type EndedTasks = Pick<ReadonlySet<string>, 'has'>;
 
-const isEmpty = (result: unknown): boolean =>
-  typeof result === 'object' && result !== null && Object.keys(result).length === 0;
+/**
+ * The tasks that wait for an answer. The library lists the questions of parallel tasks until the last of them is answered. The
+ * results of those that are don't distinguish them: a task that changes no state has none, as one that asks a second time.
+ */
+const askingTasks = ({ tasks }: StateSnapshot, ended: EndedTasks): StateSnapshot['tasks'] =>
+  tasks.filter(({ id, interrupts }) => interrupts.length > 0 && !ended.has(id));
 
 /** The interrupts that a thread waits at: task id → what each asks. */
-export function interruptsByTask(snapshot: StateSnapshot): Record<string, Interrupt[]> {
-  return Object.fromEntries(askingTasks(snapshot).map((task) => [task.id, task.interrupts as Interrupt[]]));
+export function interruptsByTask(snapshot: StateSnapshot, ended: EndedTasks): Record<string, Interrupt[]> {
+  return Object.fromEntries(askingTasks(snapshot, ended).map((task) => [task.id, task.interrupts as Interrupt[]]));
 }
 
 /**
@@ -29,17 +29,17 @@ export function interruptsByTask(snapshot: StateSnapshot): Record<string, Interr
  * `next`: it takes the first answer, which is stored with the task, for the node's result.
  * @see https://github.com/langchain-ai/langgraph/issues/6956
  */
-export function waitingNodes(snapshot: StateSnapshot): string[] {
-  const asking = askingTasks(snapshot).map(({ name }) => name);
+export function waitingNodes(snapshot: StateSnapshot, ended: EndedTasks): string[] {
+  const asking = askingTasks(snapshot, ended).map(({ name }) => name);
   return [...new Set([...snapshot.next, ...asking])];
 }
 
 /** The part of a state that the thread's row stores. */
-export function toFinalState(snapshot: StateSnapshot): FinalState {
+export function toFinalState(snapshot: StateSnapshot, ended: EndedTasks): FinalState {
   return {
     values: toWireJson(snapshot.values),
-    next: waitingNodes(snapshot),
-    interrupts: toWireJson(interruptsByTask(snapshot)),
+    next: waitingNodes(snapshot, ended),
+    interrupts: toWireJson(interruptsByTask(snapshot, ended)),
   };
 }
 
@@ -48,7 +48,7 @@ function isSnapshot(state: unknown): state is StateSnapshot {
 }
 
 /** A state as the API shows it. */
-export function toThreadState(snapshot: StateSnapshot): Record<string, unknown> {
+export function toThreadState(snapshot: StateSnapshot, ended: EndedTasks): Record<string, unknown> {
   const checkpoint = checkpointOf(snapshot.config);
   const parent = checkpointOf(snapshot.parentConfig);
   return {
@@ -62,14 +62,14 @@ export function toThreadState(snapshot: StateSnapshot): Record<string, unknown> 
       interrupts: task.interrupts,
       // A nested graph is a pointer to its own state, or that state when it was asked for.
       checkpoint: task.state !== undefined && !isSnapshot(task.state) ? (task.state.configurable ?? null) : null,
-      state: isSnapshot(task.state) ? toThreadState(task.state) : null,
+      state: isSnapshot(task.state) ? toThreadState(task.state, ended) : null,
       result: task.result ?? null,
     })),
     metadata: snapshot.metadata ?? {},
     created_at: snapshot.createdAt ?? null,
     checkpoint,
     parent_checkpoint: parent,
-    interrupts: askingTasks(snapshot).flatMap((task) => task.interrupts),
+    interrupts: askingTasks(snapshot, ended).flatMap((task) => task.interrupts),
     checkpoint_id: checkpoint?.checkpoint_id ?? null,
     parent_checkpoint_id: parent?.checkpoint_id ?? null,
   };

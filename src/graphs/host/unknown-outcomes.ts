@@ -2,7 +2,7 @@ import type { StateSnapshot } from '@langchain/langgraph';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { isAnswered } from '../../patches/langgraph/graph-internals';
 import type { ExecuteRequest, GraphOutcome } from './protocol';
-import { toFinalState } from './thread-state';
+import { type EndedTasks, toFinalState } from './thread-state';
 import { toWireJson } from './wire-json';
 
 type Task = StateSnapshot['tasks'][number];
@@ -26,7 +26,12 @@ export function beginsWithWaitingNodes({ command, input }: ExecuteRequest['kwarg
 }
 
 /** Ends the run in front of the nodes in doubt: the thread waits for a person, and resumes with a run without input. */
-export function stopBeforeUnknown(request: ExecuteRequest, snapshot: StateSnapshot, unknown: Task[]): GraphOutcome {
+export function stopBeforeUnknown(
+  request: ExecuteRequest,
+  snapshot: StateSnapshot,
+  ended: EndedTasks,
+  unknown: Task[],
+): GraphOutcome {
   const questions = unknown.map((task) => {
     const value = {
       type: 'unknown_outcome',
@@ -37,6 +42,6 @@ export function stopBeforeUnknown(request: ExecuteRequest, snapshot: StateSnapsh
     };
     return [task.id, [{ id: task.id, value }]];
   });
-  const state = { ...toFinalState(snapshot), interrupts: toWireJson(Object.fromEntries(questions)) };
+  const state = { ...toFinalState(snapshot, ended), interrupts: toWireJson(Object.fromEntries(questions)) };
   return { status: 'success', state };
 }

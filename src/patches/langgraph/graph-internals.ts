@@ -1,14 +1,14 @@
 /**
  * @library @langchain/langgraph 1.7.3
- * @patch Reads `builder.branches` of a compiled graph, the names of the channels that hold the next nodes and the writes that
- * hold answers to interrupts, and passes `__pregel_…` keys in `configurable`.
+ * @patch Reads `builder.branches` of a compiled graph, the names of the channels that hold the next nodes, the writes that hold
+ * answers to interrupts and those of a task that has ended, and passes `__pregel_…` keys in `configurable`.
  * @why The saver of a run has to reach nested graphs, and the library says nowhere which nodes a checkpoint waits at, once one of
- * them is no longer in the graph, nor which interrupts have been answered.
+ * them is no longer in the graph, nor which interrupts have been answered, nor that a task has ended which changed no state.
  * @upstream None known.
- * @remove When `getState` names missing nodes and answered interrupts, and `stream` takes a checkpointer.
+ * @remove When `getState` names missing nodes, answered interrupts and ended tasks, and `stream` takes a checkpointer.
  */
 import { START } from '@langchain/langgraph';
-import { type Checkpoint, type CheckpointTuple, RESUME } from '@langchain/langgraph-checkpoint';
+import { type Checkpoint, type CheckpointTuple, ERROR, INTERRUPT, RESUME } from '@langchain/langgraph-checkpoint';
 
 /** Key of `configurable` with the saver of a run, which nested graphs use as well. */
 export const CHECKPOINTER = '__pregel_checkpointer';
@@ -20,6 +20,9 @@ export const STRICT_RESUME = '__pregel_strict_resume';
 const EDGE = /^branch:to:(.+)$/;
 const JOIN = /^join:(.+):([^:]+)$/;
 const SENDS = '__pregel_tasks';
+
+/** Channels of what happens to a task before its end. All others are written at its end, also if it changes no state. */
+const BEFORE_THE_END = [ERROR, '__error_source_node__', INTERRUPT, RESUME];
 
 /** Task under which the library stores an answer that names no interrupt. */
 const NO_TASK = '00000000-0000-0000-0000-000000000000';
@@ -52,4 +55,9 @@ export function isAnswered(
 ): boolean {
   const names = new Set([NO_TASK, task.id, ...task.interrupts.map(({ id }) => id)]);
   return task.interrupts.length > 0 && pendingWrites.some(([id, channel]) => channel === RESUME && names.has(id));
+}
+
+/** Ids of the tasks of a checkpoint that have ended. */
+export function endedTasks({ pendingWrites = [] }: Pick<CheckpointTuple, 'pendingWrites'>): string[] {
+  return pendingWrites.filter(([, channel]) => !BEFORE_THE_END.includes(channel)).map(([task]) => task);
 }

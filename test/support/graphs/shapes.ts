@@ -243,3 +243,33 @@ export const whole = new StateGraph(Typed)
   .addEdge(START, 'say')
   .addEdge('say', END)
   .compile();
+
+const Survey = Annotation.Root({ opinion: Annotation<string> });
+const shout = ({ opinion }: typeof Survey.State) => ({ opinion: opinion.toUpperCase() });
+
+/** Four nodes that ask at the same time: of three the answers leave nothing in the state, and the last one asks twice. */
+export const survey = new StateGraph(Survey)
+  .addNode('greet', () => {
+    interrupt('Ready?');
+    return {};
+  })
+  .addNode('route', () => new Command({ goto: interrupt<string, string>('Where to?') }), { ends: ['shout'] })
+  .addNode('ignore', () => {
+    interrupt('Anything else?');
+    return null as unknown as typeof Survey.Update;
+  })
+  .addNode('insist', () => {
+    interrupt('What do you think?');
+    return { opinion: interrupt<string, string>('Really?') };
+  })
+  .addNode('shout', shout)
+  .addEdge(START, 'greet')
+  .addEdge(START, 'route')
+  .addEdge(START, 'ignore')
+  .addEdge(START, 'insist')
+  .compile();
+
+const loud = new StateGraph(Survey).addNode('shout', shout).addEdge(START, 'shout').compile({ checkpointer: false });
+
+/** Its nested graph stores no checkpoints. */
+export const unsaved = new StateGraph(Survey).addNode('loud', loud).addEdge(START, 'loud').compile();
