@@ -40,7 +40,8 @@ def library_modes(asked: list[str]) -> list[str]:
 class ChunkFacts:
     """Finds the commit that each chunk reports: the id of a task or of a checkpoint, which no chunk names itself.
 
-    The library emits the checkpoint right after its `values`, and the task's end right after its `updates`.
+    The library emits the checkpoint right after its `values`, and the task's end right after its `updates`. After the last
+    `values` of a nested graph without a saver it emits no checkpoint; then the end of the task that ran the graph follows.
     """
 
     def __init__(self) -> None:
@@ -51,6 +52,10 @@ class ChunkFacts:
         """Yields the chunks that can be emitted now: none yet, this one, or also the one that was held back for it."""
         namespace, mode, data = chunk
         held = self._held.pop(namespace, None)
+        if mode == "tasks" and "result" in data:
+            task = (*namespace, f"{data['name']}:{data['id']}")
+            for nested in [each for each in self._held if each[: len(task)] == task]:
+                yield self._held.pop(nested), None
         if held:
             yield held, _fact_after(held[1], mode, data)
         if mode == "values" or (mode == "updates" and _is_computed(data)):

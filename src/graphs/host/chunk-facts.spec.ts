@@ -41,6 +41,25 @@ describe('ChunkFacts', () => {
     ]);
   });
 
+  it('emits the last values of a nested graph without checkpoints before the end of its task, not those of others', () => {
+    const facts = new ChunkFacts();
+    const chunks: Chunk[] = [
+      [['node:t1', 'deep:t3'], 'values', {}],
+      [['node:t1'], 'values', {}],
+      [['node:t2'], 'values', {}],
+      [[], 'updates', { node: {} }],
+      [[], 'tasks', ended('t1')],
+    ];
+    const released = chunks.flatMap((chunk) => [...facts.next(chunk)]);
+    expect(released.map(({ chunk: [path, mode], fact }) => [path.join('|'), mode, fact])).toEqual([
+      ['node:t1|deep:t3', 'values', undefined],
+      ['node:t1', 'values', undefined],
+      ['', 'updates', 't1'],
+      ['', 'tasks', 't1'],
+    ]);
+    expect([...facts.rest()].map(({ chunk }) => chunk[0])).toEqual([['node:t2']]);
+  });
+
   it('holds back neither questions nor cached results of an earlier attempt, and loses nothing', () => {
     const chunks: Chunk[] = [
       [[], 'updates', { node: {}, __metadata__: { cached: true } }],

@@ -12,7 +12,8 @@ export interface ChunkWithFact {
 
 /**
  * Finds the checkpoint or task of `values` and `updates`, which they don't contain: the library sends the checkpoint right
- * after its `values`, and the task's end right after its `updates`.
+ * after its `values`, and the task's end right after its `updates`. After the last `values` of a nested graph without a saver
+ * it sends no checkpoint; then the end of the task that ran the graph follows.
  */
 export class ChunkFacts {
   /** Held chunks by namespace: nested graphs that run beside each other emit in between. */
@@ -24,9 +25,19 @@ export class ChunkFacts {
     const namespace = path.join('|');
     const held = this.held.get(namespace);
     this.held.delete(namespace);
+    if (mode === 'tasks' && isTaskEnd(data)) yield* this.within([...path, `${data.name}:${data.id}`].join('|'));
     if (held) yield withFact(held, factAfter(held, chunk));
     if (mode === 'values' || (mode === 'updates' && isComputed(data))) this.held.set(namespace, chunk);
     else yield withFact(chunk, mode === 'tasks' && isTaskEnd(data) ? data.id : undefined);
+  }
+
+  /** Returns the chunks that are held back of the graphs within a task. */
+  private *within(task: string): Generator<ChunkWithFact> {
+    for (const [namespace, chunk] of this.held) {
+      if (namespace !== task && !namespace.startsWith(`${task}|`)) continue;
+      this.held.delete(namespace);
+      yield { chunk };
+    }
   }
 
   /** Returns the chunks that are still held back when the stream has ended or failed. */
@@ -49,7 +60,7 @@ function checkpointId(checkpoint: unknown): string | undefined {
   return (checkpoint as { config?: { configurable?: { checkpoint_id?: string } } }).config?.configurable?.checkpoint_id;
 }
 
-function isTaskEnd(data: unknown): data is { id: string } {
+function isTaskEnd(data: unknown): data is { id: string; name: string } {
   return typeof data === 'object' && data !== null && 'result' in data && 'id' in data;
 }
 
