@@ -26,7 +26,7 @@ interface Answering {
  * @returns what to resume with; undefined if nothing is left to say, and the run resumes without input
  */
 export async function addressed(answer: unknown, { snapshot, saver, runId }: Answering): Promise<unknown> {
-  const open = Object.values(interruptsByTask(snapshot)).flat() as Question[];
+  const open = Object.values(interruptsByTask(snapshot, saver.ended)).flat() as Question[];
   if (open.length === 0) return answer ?? undefined;
   const ids = open.flatMap(({ id }) => id ?? []);
   if (ids.length === open.length) return Object.fromEntries(ids.map((id) => [id, answer]));
