@@ -16,20 +16,6 @@ export function questionsOf(interrupts: Record<string, unknown[]> | undefined): 
   return [...new Map(asked.map((each, index) => [each.id ?? index, each])).values()];
 }
 
-/** A task of a thread's state, as far as it says what has been answered. */
-interface AskingTask {
-  interrupts: readonly unknown[];
-  result?: unknown;
-}
-
-/** The questions that still wait: the tasks of a state list those of parallel ones until the last of them is answered. */
-export function unanswered<Each extends Question>(questions: readonly Each[], tasks: readonly AskingTask[]): Each[] {
-  // A task that asks again may have an empty result.
-  const ended = tasks.filter(({ result }) => Object.keys(fieldsOf(result)).length > 0);
-  const answered = new Set(ended.flatMap(({ interrupts }) => interrupts.map((each) => fieldsOf(each).id)));
-  return questions.filter(({ id }) => !answered.has(id));
-}
-
 /** The value of `resume` that answers a question: addressed to it, so that no other question takes the answer. */
 export const resumeOf = ({ id }: Question, answer: unknown): unknown => (id ? { [id]: answer } : answer);
 

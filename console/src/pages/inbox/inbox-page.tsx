@@ -2,9 +2,10 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { sdk } from '../../api/sdk';
+import { findStatus } from '../../api/thread-status';
 import { useUrlState } from '../../app/url-state';
 import { Empty, ErrorBox, Loading } from '../../ui/feedback';
-import { findStatus, findWaiting, messagesQuery, type Waiting } from './waiting';
+import { findWaiting, messagesQuery, type Waiting } from './waiting';
 import { InterruptForm } from '../../ui/interrupt-form';
 import { Conversation } from '../../ui/messages';
 import { Page } from '../../ui/page';

@@ -54,13 +54,6 @@ export async function findWaiting(): Promise<Waiting[]> {
   });
 }
 
-/** Status of a thread, without its values; null for one that is deleted. */
-export async function findStatus(threadId: string): Promise<string | null> {
-  const body = { ids: [threadId], select: ['status' as const] };
-  const [found] = await answerOf(api.POST('/threads/search', { body }));
-  return found?.status ?? null;
-}
-
 /** The last messages of a thread that waits, read once for each of its states; none where its values are no conversation. */
 export const messagesQuery = ({ threadId, since }: Waiting) =>
   queryOptions({

@@ -2,11 +2,14 @@ import type { ThreadState } from '@langchain/langgraph-sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { sdk } from '../../api/sdk';
+import { findStatus } from '../../api/thread-status';
 import { Button } from '../../ui/button';
 import { InterruptForm } from '../../ui/interrupt-form';
-import { type Question, resumeOf, unanswered } from '../../ui/questions';
+import { type Question, resumeOf } from '../../ui/questions';
 
 const WATCH_MS = 2_000;
+/** Statuses of a thread whose last run has left nodes. */
+const STOPPED: ReadonlySet<string> = new Set(['interrupted', 'error']);
 
 interface Props {
   threadId: string | undefined;
@@ -15,8 +18,8 @@ interface Props {
    * None while a run is read.
    */
   interrupts: readonly Question[];
-  /** The state that is shown. */
-  head: ThreadState | undefined;
+  /** The state that is shown, with the questions that are open: its tasks list those of parallel ones that are answered as well. */
+  head: (ThreadState & { interrupts?: readonly Question[] }) | undefined;
   /** Whether a run is being read. */
   isRunning: boolean;
   /** Creates a run, and resolves at its end to whether the server has accepted it. */
@@ -33,7 +36,8 @@ export function Waiting({ threadId, interrupts, head, isRunning, proceed, join }
   const [answers, setAnswers] = useState<Record<string, number>>({});
   if (!threadId) return null;
   const asked = interrupts.filter(({ id, value }) => id !== undefined || value !== undefined);
-  const questions = isRunning ? before : unanswered(asked, head?.tasks ?? []);
+  const open = head?.interrupts && new Set(head.interrupts.map(({ id }) => id));
+  const questions = isRunning ? before : asked.filter(({ id }) => !open || open.has(id));
   const answer = async (question: Question, value: unknown): Promise<void> => {
     setBefore(questions);
     const { id = '' } = question;
@@ -71,7 +75,7 @@ function Stopped({ threadId, next, proceed, join }: StoppedProps) {
   const { data: thread } = useQuery({
     queryKey: ['run on thread', threadId],
     queryFn: async () => {
-      const { status } = await sdk.threads.get(threadId);
+      const status = await findStatus(threadId);
       const [run] = status === 'busy' ? await sdk.runs.list(threadId, { status: 'running', limit: 1 }) : [];
       return { status, runId: run?.run_id };
     },
@@ -83,7 +87,7 @@ function Stopped({ threadId, next, proceed, join }: StoppedProps) {
     if (runId) join(runId);
     // Once for each run: `join` is another function after each render.
   }, [runId]);
-  if (next.length === 0 || !thread || thread.status === 'busy' || thread.status === 'idle') return null;
+  if (next.length === 0 || !thread?.status || !STOPPED.has(thread.status)) return null;
   return (
     <section aria-label="Stopped run" className="card mt-4 flex flex-wrap items-center gap-3 p-4">
       <p className="min-w-0 flex-1 break-words">
