@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.errors import GraphBubbleUp
@@ -86,7 +86,8 @@ class RunCheckpointSaver(CheckpointSaver):
     async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
         thread_id, namespace = _owner_of(config)
         # A node that starts its nested graph again would run a further step of it.
-        await self._refuse_after_leaving(thread_id, lambda left: left == namespace)
+        if self._has_left(thread_id, lambda left: left == namespace):
+            await self._refuse()
         await self._write_rest()
         if thread_id == self._empty_thread:
             return None
@@ -105,7 +106,8 @@ class RunCheckpointSaver(CheckpointSaver):
     @in_own_loop
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
         thread_id, namespace = _owner_of(config)
-        await self._refuse_after_leaving(thread_id, lambda left: _is_inside(left, namespace))
+        if self._has_left(thread_id, lambda left: _is_inside(left, namespace)):
+            await self._refuse()
         rows = computed_rows(self._checkpoint_rows, config, checkpoint, metadata, new_versions)
         await self._write(thread_id, rows)
         # A graph on a thread of its own belongs to a node that no namespace names: the run leaves at its own next one.
@@ -124,7 +126,8 @@ class RunCheckpointSaver(CheckpointSaver):
         if not writes:
             return
         thread_id, _ = _owner_of(config)
-        await self._refuse_after_leaving(thread_id, lambda left: task_id in _tasks_of(left))
+        if self._has_left(thread_id, lambda left: task_id in _tasks_of(left)):
+            await self._refuse()
         rows = computed_rows(self._write_rows, config, writes, task_id, task_path)
         if replaces_known(writes):
             await self._write_deferred()
@@ -132,15 +135,18 @@ class RunCheckpointSaver(CheckpointSaver):
         else:
             self._defer(thread_id, rows)
 
-    async def _refuse_after_leaving(self, thread_id: str, is_concerned: Callable[[str], bool]) -> None:
-        """Refuses what follows from a nested graph that the run has left, such as the result of a node that caught it.
+    def _has_left(self, thread_id: str, is_concerned: Callable[[str], bool]) -> bool:
+        """Whether the run has left a nested graph that is concerned."""
+        return thread_id == self._thread_id and any(map(is_concerned, self._left))
+
+    async def _refuse(self) -> NoReturn:
+        """Refuses what follows from a nested graph that was left, such as the result of a node that caught HandedBack.
 
         The next attempt continues the nested graph. Results of other nodes are kept.
         """
-        if thread_id == self._thread_id and any(map(is_concerned, self._left)):
-            await self._write_deferred()
-            self._failure = HandedBack(in_doubt=True)
-            raise self._failure
+        await self._write_deferred()
+        self._failure = HandedBack(in_doubt=True)
+        raise self._failure
 
     def _metadata(self, metadata: Any) -> dict[str, Any]:
         return {**self._run_metadata, **metadata}

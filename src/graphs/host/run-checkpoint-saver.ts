@@ -102,7 +102,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
     // A node that starts its nested graph again would run a further step of it.
-    await this.refuseAfterLeaving(thread_id, (namespace) => namespace === checkpoint_ns);
+    if (this.hasLeft(thread_id, (namespace) => namespace === checkpoint_ns)) await this.refuse();
     await this.writeDeferred();
     const isNewest = thread_id === this.run.threadId && checkpoint_ns === '' && !checkpoint_id;
     // Writes in flight may be of a task of the newest checkpoint.
@@ -128,7 +128,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     const { thread_id, checkpoint_ns = '' } = config.configurable as Record<string, string>;
-    await this.refuseAfterLeaving(thread_id, (namespace) => isInside(namespace, checkpoint_ns));
+    if (this.hasLeft(thread_id, (namespace) => isInside(namespace, checkpoint_ns))) await this.refuse();
     const rows = seenLater(this.rowsOfCheckpoint(config, checkpoint, metadata, newVersions));
     const isInput = metadata.source === 'input' && checkpoint_ns === '';
     if (isInput && this.defersInput && !this.run.handBack.isWanted()) {
@@ -153,7 +153,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
   ): Promise<void> {
     if (writes.length === 0) return;
     const { thread_id } = config.configurable as { thread_id: string };
-    await this.refuseAfterLeaving(thread_id, (namespace) => tasksOf(namespace).includes(taskId));
+    if (this.hasLeft(thread_id, (namespace) => tasksOf(namespace).includes(taskId))) await this.refuse();
     const rows = seenLater(this.rowsToWrite(config, writes, taskId, taskPath));
     if (replacesKnown(writes)) {
       await this.writeDeferred();
@@ -161,6 +161,11 @@ export class RunCheckpointSaver extends CheckpointSaver {
     } else {
       this.defer(thread_id, rows);
     }
+  }
+
+  /** Whether the run has left a nested graph that is concerned. */
+  private hasLeft(threadId: string, isConcerned: (namespace: string) => boolean): boolean {
+    return this.left.size > 0 && threadId === this.run.threadId && [...this.left].some(isConcerned);
   }
 
   /** @throws {HandedBack} once every event so far has been read */
@@ -181,8 +186,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
    * next attempt continues the nested graph. Results of other nodes are kept.
    * @throws {HandedBack}
    */
-  private async refuseAfterLeaving(threadId: string, isConcerned: (namespace: string) => boolean): Promise<void> {
-    if (this.left.size === 0 || threadId !== this.run.threadId || ![...this.left].some(isConcerned)) return;
+  private async refuse(): Promise<never> {
     await this.writeDeferred();
     this.failure = new HandedBack(true);
     throw this.failure;
