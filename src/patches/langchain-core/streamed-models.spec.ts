@@ -1,23 +1,14 @@
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { expectLibrary } from '../../../test/support/library-guard';
-
-const required = (...path: string[]): string => `require(${JSON.stringify(join(__dirname, ...path))})`;
+import { printedWith, WAYS_TO_LOAD } from '../../../test/support/patched-process';
 
 describe('a model that is invoked without callbacks', () => {
-  it.each([
-    ['CommonJS', (name: string) => `require('${name}')`],
-    ['an ES module', (name: string) => `await import('${name}')`],
-  ])('streams its answer, in %s, unless streaming is disabled', (_, load) => {
-    // A process of its own, since jest has a loader of its own. Node strips the types.
+  it.each(WAYS_TO_LOAD)('streams its answer, in %s, unless streaming is disabled', (_, load) => {
     const script = `
-      const { streamedModels } = ${required('streamed-models.ts')};
-      ${required('..', '..', 'graphs', 'host', 'patched-sources.ts')}.patchSources([streamedModels]);
       (async () => {
-        const { SimpleChatModel } = ${load('@langchain/core/language_models/chat_models')};
-        const { LLM } = ${load('@langchain/core/language_models/llms')};
-        const { AIMessageChunk } = ${load('@langchain/core/messages')};
-        const { ChatGenerationChunk, GenerationChunk } = ${load('@langchain/core/outputs')};
+        const { SimpleChatModel } = await ${load('@langchain/core/language_models/chat_models')};
+        const { LLM } = await ${load('@langchain/core/language_models/llms')};
+        const { AIMessageChunk } = await ${load('@langchain/core/messages')};
+        const { ChatGenerationChunk, GenerationChunk } = await ${load('@langchain/core/outputs')};
         class Chat extends SimpleChatModel {
           _llmType() { return 'chat'; }
           async _call() { return 'whole'; }
@@ -38,9 +29,9 @@ describe('a model that is invoked without callbacks', () => {
           await new Text({}).invoke('hi'),
         ]));
       })();`;
-    const output = execFileSync(process.execPath, ['-e', script], { cwd: __dirname, encoding: 'utf8', stdio: 'pipe' });
+    const output = printedWith({ streamedModels: 'langchain-core/streamed-models.ts' }, script);
     expectLibrary(
-      output === `${JSON.stringify(['in pieces', 'whole', 'in pieces'])}\n`,
+      output === JSON.stringify(['in pieces', 'whole', 'in pieces']),
       `LangChain decides otherwise than the patch takes it to whether a model streams: ${output}`,
     );
   });

@@ -1,19 +1,11 @@
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { expectLibrary } from '../../../test/support/library-guard';
-
-const required = (...path: string[]): string => `require(${JSON.stringify(join(__dirname, ...path))})`;
+import { printedWith, WAYS_TO_LOAD } from '../../../test/support/patched-process';
 
 describe('the run of what is not traced', () => {
-  it.each([
-    ['CommonJS', `Promise.all(['@langchain/core/singletons', 'langsmith'].map((name) => require(name)))`],
-    ['an ES module', `Promise.all(['@langchain/core/singletons', 'langsmith'].map((name) => import(name)))`],
-  ])('is made where it is used, in %s', (_, load) => {
-    // A process of its own, since jest has a loader of its own. Node strips the types.
+  it.each(WAYS_TO_LOAD)('is made where it is used, in %s', (_, load) => {
     const script = `
-      const { untracedRuns } = ${required('untraced-runs.ts')};
-      ${required('..', '..', 'graphs', 'host', 'patched-sources.ts')}.patchSources([untracedRuns]);
-      ${load}.then(([{ AsyncLocalStorageProviderSingleton: provider }, { RunTree }]) => {
+      const loading = [${load('@langchain/core/singletons')}, ${load('langsmith')}];
+      Promise.all(loading).then(([{ AsyncLocalStorageProviderSingleton: provider }, { RunTree }]) => {
         const { AsyncLocalStorage } = require('node:async_hooks');
         provider.initializeGlobalInstance(new AsyncLocalStorage());
         const runOf = (config) => provider.runWithConfig(config, () => provider.getInstance().getStore());
@@ -32,7 +24,7 @@ describe('the run of what is not traced', () => {
           other: [other.child_runs.length, other.id === run.id, Object.keys(runOf({}))],
         }));
       });`;
-    const output = execFileSync(process.execPath, ['-e', script], { cwd: __dirname, encoding: 'utf8', stdio: 'pipe' });
+    const output = printedWith({ untracedRuns: 'langchain-core/untraced-runs.ts' }, script);
     const expected = {
       ...{
         before: ['extra', 'tracingEnabled'],
@@ -44,7 +36,7 @@ describe('the run of what is not traced', () => {
       ...{ child: [true, 1, true], other: [0, false, ['extra', 'tracingEnabled']] },
     };
     expectLibrary(
-      output === `${JSON.stringify(expected)}\n`,
+      output === JSON.stringify(expected),
       `LangChain makes runs of what isn't traced otherwise than the patch takes it to: ${output}`,
     );
   });

@@ -245,7 +245,6 @@ export const whole = new StateGraph(Typed)
   .compile();
 
 const Survey = Annotation.Root({ opinion: Annotation<string> });
-const shout = ({ opinion }: typeof Survey.State) => ({ opinion: opinion.toUpperCase() });
 
 /** Four nodes that ask at the same time: of three the answers leave nothing in the state, and the last one asks twice. */
 export const survey = new StateGraph(Survey)
@@ -262,14 +261,9 @@ export const survey = new StateGraph(Survey)
     interrupt('What do you think?');
     return { opinion: interrupt<string, string>('Really?') };
   })
-  .addNode('shout', shout)
+  .addNode('shout', ({ opinion }) => ({ opinion: opinion.toUpperCase() }))
   .addEdge(START, 'greet')
   .addEdge(START, 'route')
   .addEdge(START, 'ignore')
   .addEdge(START, 'insist')
   .compile();
-
-const loud = new StateGraph(Survey).addNode('shout', shout).addEdge(START, 'shout').compile({ checkpointer: false });
-
-/** Its nested graph stores no checkpoints. */
-export const unsaved = new StateGraph(Survey).addNode('loud', loud).addEdge(START, 'loud').compile();
