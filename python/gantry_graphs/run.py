@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Container
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -138,7 +138,7 @@ async def _events(
     config["configurable"]["unknown_outcome_tasks"] = []
     if newest and not request["handedBack"] and (is_resuming or _begins_with_waiting_nodes(config, kwargs, newest)):
         snapshot = await graph.aget_state(_thread_config(request))
-        unknown = _unfinished_tasks(snapshot, newest, kwargs)
+        unknown = _unfinished_tasks(snapshot, newest, kwargs, saver.ended)
         if unknown and request["onUnknown"] == "interrupt":
             control.outcome = _stop_before(graph, request, snapshot, unknown)
             return
@@ -239,8 +239,8 @@ def _begins_with_waiting_nodes(config: dict[str, Any], kwargs: dict[str, Any], n
     return resumes and start_of(config["configurable"]) in (None, newest.checkpoint["id"])
 
 
-def _unfinished_tasks(snapshot: Any, newest: CheckpointTuple, kwargs: dict[str, Any]) -> list[Any]:
-    """The nodes that a lost attempt had begun, as far as the checkpoint shows, and of which no result was stored.
+def _unfinished_tasks(snapshot: Any, newest: CheckpointTuple, kwargs: dict[str, Any], ended: Container[str]) -> list[Any]:
+    """The nodes that a lost attempt had begun and not ended, as far as the checkpoint shows.
 
     A node that waits for an answer had begun if the answer is stored: the lost attempt brought it. LangGraph doesn't store
     an answer that names its interrupt; the run itself shows those.
@@ -253,7 +253,7 @@ def _unfinished_tasks(snapshot: Any, newest: CheckpointTuple, kwargs: dict[str, 
         ids = {interrupt.id for interrupt in task.interrupts}
         return not ids or bool(ids & given) or bool({_NO_TASK, task.id} & stored)
 
-    return [task for task in snapshot.tasks if task.result is None and has_begun(task)]
+    return [task for task in snapshot.tasks if task.id not in ended and has_begun(task)]
 
 
 def _stop_before(graph: Any, request: dict[str, Any], snapshot: Any, unknown: list[Any]) -> dict[str, Any]:

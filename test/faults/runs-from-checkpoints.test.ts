@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Client } from '@langchain/langgraph-sdk';
+import { CHECKPOINT_SCHEMA } from '../../src/database/schemas';
 import { Gantry, startGantry } from '../support/gantry';
 import { graphProcessesOf } from '../support/gantry-process';
 import { describeInBothLanguages } from '../support/languages';
@@ -46,6 +47,13 @@ describe('runs that start from a checkpoint of an earlier run', () => {
   const untilNode = (run: string, node: string): Promise<true> =>
     waitFor(`the node ${node} of the run`, async () => (await executions(run)).includes(`${node} 1`));
 
+  /** Waits until the end of a node that changes no state is stored. */
+  const untilSilentEnd = (thread: string): Promise<true> =>
+    waitFor('the end of a node that changes no state', async () => {
+      const ends = `SELECT 1 FROM ${CHECKPOINT_SCHEMA}.checkpoint_writes WHERE thread_id = $1 AND channel = '__no_writes__'`;
+      return (await gantry.sql.query(ends, [thread])).rows.length > 0;
+    });
+
   const doneIn = async (thread: string): Promise<string[]> =>
     ((await client.threads.getState(thread)).values as { done: string[] }).done;
 
@@ -76,6 +84,7 @@ describe('runs that start from a checkpoint of an earlier run', () => {
     let configured: Started;
     let forked: Started;
     let approved: Started;
+    let approvedTwice: Started;
     let confirmed: Started;
 
     beforeAll(async () => {
@@ -94,12 +103,16 @@ describe('runs that start from a checkpoint of an earlier run', () => {
       approved = await start(await createThread(named('approved'), { input: {} }), named('approved'), {
         command: { resume: 'yes' },
       });
+      const twice = await createThread(named('approved_twice'), { input: {} });
+      await client.runs.wait(twice, named('approved_twice'), { command: { resume: 'yes' } });
+      approvedTwice = await start(twice, named('approved_twice'), { command: { resume: 'yes' } });
       confirmed = await start(await createThread(named('confirmed'), { input: {} }), named('confirmed'), {
         input: null,
       });
       await Promise.all([
         ...[head, configured, forked].map(({ run }) => untilNode(run, 'second')),
-        ...[approved, confirmed].map(({ run }) => untilNode(run, 'pay')),
+        ...[approved, approvedTwice, confirmed].map(({ run }) => untilNode(run, 'pay')),
+        untilSilentEnd(confirmed.thread),
       ]);
       for (const pid of graphProcessesOf(gantry.worker.pid)) process.kill(pid, 'SIGKILL');
     });
@@ -122,7 +135,8 @@ describe('runs that start from a checkpoint of an earlier run', () => {
 
     it.each([
       ['that a person has answered', () => approved, 'approved'],
-      ['that a person has confirmed', () => confirmed, 'confirmed'],
+      ['that a person has answered twice', () => approvedTwice, 'approved_twice'],
+      ['that a person has confirmed beside one that has ended', () => confirmed, 'confirmed'],
     ])('with `on_unknown: interrupt`: start no node %s again until a person decides', async (_, started, graph) => {
       const { thread, run } = started();
       await client.runs.join(thread, run);

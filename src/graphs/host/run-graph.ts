@@ -96,7 +96,7 @@ export async function* runGraph(
     const mayHaveBegun = resuming || (beginsWithWaitingNodes(kwargs) && start === newest?.checkpoint.id);
     if (newest && mayHaveBegun && !request.handedBack) {
       const snapshot: StateSnapshot = await graph.getState(stateConfig(config, request.threadId));
-      const unknown = unfinishedTasks(snapshot, newest);
+      const unknown = unfinishedTasks(snapshot, newest, saver.ended);
       if (unknown.length > 0 && request.onUnknown === 'interrupt') {
         return stopBeforeUnknown(request, snapshot, saver.ended, unknown);
       }

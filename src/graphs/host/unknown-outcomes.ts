@@ -8,13 +8,11 @@ import { toWireJson } from './wire-json';
 type Task = StateSnapshot['tasks'][number];
 
 /**
- * The nodes that a lost attempt had begun, as far as the checkpoint that the run continues from shows, and of which no result
- * was stored. A node that waits for an answer had begun if the answer is stored: the lost attempt brought it.
+ * The nodes that a lost attempt had begun and not ended, as far as the checkpoint that the run continues from shows. A node
+ * that waits for an answer had begun if the answer is stored: the lost attempt brought it.
  */
-export function unfinishedTasks({ tasks }: StateSnapshot, newest: CheckpointTuple): Task[] {
-  return tasks.filter(
-    (task) => task.result === undefined && (task.interrupts.length === 0 || isAnswered(task, newest)),
-  );
+export function unfinishedTasks({ tasks }: StateSnapshot, newest: CheckpointTuple, ended: EndedTasks): Task[] {
+  return tasks.filter((task) => !ended.has(task.id) && (task.interrupts.length === 0 || isAnswered(task, newest)));
 }
 
 /**

@@ -73,7 +73,26 @@ async def stop(_: Payment, config: RunnableConfig) -> Payment:
 # Asks a person, and pays after the answer: for ever in the first attempt.
 approved = StateGraph(Payment).add_node("pay", ask).add_edge(START, "pay").compile(name="approved")
 
-# Stops before it pays: for ever in the first attempt.
+
+async def ask_twice(_: Payment, config: RunnableConfig) -> Payment:
+    interrupt("Pay?")
+    return await pay(interrupt("Really?"), config)
+
+
+# Asks a person twice, and pays after the second answer: for ever in the first attempt.
+approved_twice = StateGraph(Payment).add_node("pay", ask_twice).add_edge(START, "pay").compile(name="approved_twice")
+
+
+async def log(_: Payment) -> Payment:
+    return {}
+
+
+# Stops before it pays: for ever in the first attempt. A node beside it changes no state, and has ended by then.
 confirmed = (
-    StateGraph(Payment).add_node("pay", stop).add_edge(START, "pay").compile(name="confirmed", interrupt_before=["pay"])
+    StateGraph(Payment)
+    .add_node("pay", stop)
+    .add_node("log", log)
+    .add_edge(START, "pay")
+    .add_edge(START, "log")
+    .compile(name="confirmed", interrupt_before=["pay"])
 )

@@ -66,9 +66,22 @@ export const approved = new StateGraph(Payment)
   .addEdge('pay', END)
   .compile({ name: 'approved' });
 
-/** Stops before it pays: for ever in the first attempt. */
-export const confirmed = new StateGraph(Payment)
-  .addNode('pay', (_, config: RunnableConfig) => pay('yes', config))
+/** Asks a person twice, and pays after the second answer: for ever in the first attempt. */
+export const approvedTwice = new StateGraph(Payment)
+  .addNode('pay', (_, config: RunnableConfig) => {
+    interrupt('Pay?');
+    return pay(interrupt('Really?'), config);
+  })
   .addEdge(START, 'pay')
   .addEdge('pay', END)
+  .compile({ name: 'approved_twice' });
+
+/** Stops before it pays: for ever in the first attempt. A node beside it changes no state, and has ended by then. */
+export const confirmed = new StateGraph(Payment)
+  .addNode('pay', (_, config: RunnableConfig) => pay('yes', config))
+  .addNode('log', () => ({}))
+  .addEdge(START, 'pay')
+  .addEdge(START, 'log')
+  .addEdge('pay', END)
+  .addEdge('log', END)
   .compile({ name: 'confirmed', interruptBefore: ['pay'] });
