@@ -13,12 +13,13 @@ from langgraph.types import Command, Send
 
 from .connections import PostgresUnreachable, TenantAccess, TenantConnections
 from .failures import FAILURES
+from .left import HandedBack, LeftGraphs
 from .loader import GraphLoader
 from .metadata import PublicMetadata
 from .missing_nodes import refuse_missing_nodes, start_of
 from .repeated import missing_steps, without_emitted
 from .requests import ParentRequests
-from .run_saver import HandedBack, RunCheckpointSaver
+from .run_saver import RunCheckpointSaver
 from .saver import Fence, FencedError
 from .schemas import known_context
 from .state import final_state, output_of
@@ -102,13 +103,14 @@ async def run_graph(
                 async for event in _events(graph, saver, config, request, control):
                     await control.room()
                     yield event
-            except HandedBack as handed_back:
-                control.outcome = {"status": "handed-back", "inDoubt": handed_back.in_doubt}
-                return
+                if saver.left.handed_back:
+                    raise saver.left.handed_back
             except GeneratorExit:
                 raise
             except FAILURES as error:
-                failure = control.outcome = _failure(error, control)
+                failure = control.outcome = _failure(error, control, saver.left)
+                if failure["status"] == "handed-back":
+                    return
                 failure["state"] = await _state_of(graph, request)
                 # Passes through the context manager that made the graph, which may have work to undo.
                 raise
@@ -118,7 +120,7 @@ async def run_graph(
         raise
     except FAILURES as error:
         # Also of the graph's factory, or its reducers, which make the state: these throw for the final state as well.
-        control.outcome = failure or _failure(error, control)
+        control.outcome = failure or _failure(error, control, saver.left)
 
 
 async def _state_of(graph: Any, request: dict[str, Any]) -> dict[str, Any]:
@@ -154,6 +156,7 @@ async def _events(
         kwargs=kwargs,
         metadata=PublicMetadata(request),
         written=saver.written,
+        left=saver.left,
         on_node=control.on_node,
     )
     async for event in without_emitted(events, request["emitted"]) if request["attempt"] > 1 else events:
@@ -307,15 +310,19 @@ def to_command(command: dict[str, Any]) -> Command[Any]:
     )
 
 
-def _failure(error: BaseException, control: RunControl) -> dict[str, Any]:
+def _failure(error: BaseException, control: RunControl, left: LeftGraphs) -> dict[str, Any]:
     """The outcome of a run whose graph threw. Raises if another attempt is right: lost connections, a fence."""
     for cause in causes_of(error):
         if isinstance(cause, (FencedError, PostgresUnreachable)):
             raise cause
         if isinstance(cause, psycopg.Error) and cause.sqlstate == _TOKEN_REFUSED:
             raise cause
-    if control.is_cancelled():
+    if control.is_cancelled() and not isinstance(error, HandedBack):
         return {"status": "aborted"}
+    # Code of the user may have made another error of that of a nested graph.
+    handed_back = error if isinstance(error, HandedBack) else left.handed_back
+    if handed_back:
+        return {"status": "handed-back", "inDoubt": handed_back.in_doubt}
     return {"status": "error", "error": _describe(error)}
 
 

@@ -8,25 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from langgraph.checkpoint.base import CheckpointTuple
-from langgraph.errors import GraphBubbleUp
 
 from .connections import PostgresUnreachable, TenantAccess, TenantConnections
+from .left import HandedBack, LeftGraphs
 from .loops import in_own_loop
 from .saver import COLUMNS, CheckpointSaver, Fence, Rows, computed_rows, place_of, replaces_known
 
+# Key of `configurable` with the id of the task that runs a nested graph.
+_TASK = "__pregel_task_id"
+
 # Longer than the library takes from the end of a step's last task to its checkpoint.
 _DEFERRED_SECONDS = 0.005
-
-
-class HandedBack(GraphBubbleUp):
-    """Thrown after a written checkpoint, to stop a graph there: the next step is another worker's.
-
-    As what an interrupt throws it passes through nested graphs and isn't stored as an error of their task.
-    """
-
-    def __init__(self, in_doubt: bool) -> None:
-        super().__init__("The run was handed back at its checkpoint")
-        self.in_doubt = in_doubt
 
 
 @dataclass
@@ -64,11 +56,11 @@ class RunCheckpointSaver(CheckpointSaver):
         self._open: set[asyncio.Future[None]] = set()
         # By thread: a node may run other graphs on threads of their own.
         self._deferred: dict[str, _Deferred] = {}
-        # An error that code of the user may hide from the library, since that of a nested graph passes through it, or that
-        # no caller may have awaited, as that of deferred rows: it fails every later write.
+        # A lost connection, which code of the user may hide from the library, since that of a nested graph passes through
+        # it, or an error of deferred rows, which no caller may have awaited: it fails every later write.
         self._failure: BaseException | None = None
-        # Namespaces of the nested graphs in which the run was handed back.
-        self._left: set[str] = set()
+        # The nested graphs in which the run was handed back.
+        self.left = LeftGraphs()
 
     async def written(self) -> None:
         """Returns when all writes so far are committed: only then may they be emitted.
@@ -86,7 +78,7 @@ class RunCheckpointSaver(CheckpointSaver):
     async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
         thread_id, namespace = _owner_of(config)
         # A node that starts its nested graph again would run a further step of it.
-        if self._has_left(thread_id, lambda left: left == namespace):
+        if self._is_of_run(thread_id) and namespace in self.left:
             await self._refuse()
         await self._write_rest()
         if thread_id == self._empty_thread:
@@ -106,15 +98,16 @@ class RunCheckpointSaver(CheckpointSaver):
     @in_own_loop
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
         thread_id, namespace = _owner_of(config)
-        if self._has_left(thread_id, lambda left: _is_inside(left, namespace)):
+        if self._is_of_run(thread_id) and self.left.has_inside(namespace):
             await self._refuse()
         rows = computed_rows(self._checkpoint_rows, config, checkpoint, metadata, new_versions)
         await self._write(thread_id, rows)
         # A graph on a thread of its own belongs to a node that no namespace names: the run leaves at its own next one.
-        if self._is_handing_back() and thread_id == self._thread_id:
+        if self._is_handing_back() and self._is_of_run(thread_id):
+            handed_back = HandedBack(in_doubt=namespace != "")
             if namespace:
-                self._left.add(namespace)
-            raise HandedBack(in_doubt=namespace != "")
+                self.left.add(namespace, config["configurable"].get(_TASK), handed_back)
+            raise handed_back
         return place_of(config, checkpoint)
 
     @in_own_loop
@@ -126,7 +119,7 @@ class RunCheckpointSaver(CheckpointSaver):
         if not writes:
             return
         thread_id, _ = _owner_of(config)
-        if self._has_left(thread_id, lambda left: task_id in _tasks_of(left)):
+        if self._is_of_run(thread_id) and self.left.has_in_task(task_id):
             await self._refuse()
         rows = computed_rows(self._write_rows, config, writes, task_id, task_path)
         if replaces_known(writes):
@@ -135,9 +128,8 @@ class RunCheckpointSaver(CheckpointSaver):
         else:
             self._defer(thread_id, rows)
 
-    def _has_left(self, thread_id: str, is_concerned: Callable[[str], bool]) -> bool:
-        """Whether the run has left a nested graph that is concerned."""
-        return thread_id == self._thread_id and any(map(is_concerned, self._left))
+    def _is_of_run(self, thread_id: str) -> bool:
+        return thread_id == self._thread_id
 
     async def _refuse(self) -> NoReturn:
         """Refuses what follows from a nested graph that was left, such as the result of a node that caught HandedBack.
@@ -145,8 +137,7 @@ class RunCheckpointSaver(CheckpointSaver):
         The next attempt continues the nested graph. Results of other nodes are kept.
         """
         await self._write_deferred()
-        self._failure = HandedBack(in_doubt=True)
-        raise self._failure
+        raise HandedBack(in_doubt=True)
 
     def _metadata(self, metadata: Any) -> dict[str, Any]:
         return {**self._run_metadata, **metadata}
@@ -213,13 +204,3 @@ def _owner_of(config: Any) -> tuple[str, str]:
     """The thread of a checkpoint, and the namespace of its graph, which is empty for the root."""
     configurable = config["configurable"]
     return configurable["thread_id"], configurable.get("checkpoint_ns", "")
-
-
-def _is_inside(namespace: str, outer: str) -> bool:
-    """Whether a namespace is of a graph inside that of another one."""
-    return namespace.startswith(f"{outer}|") if outer else namespace != ""
-
-
-def _tasks_of(namespace: str) -> list[str]:
-    """The tasks in which the nested graphs of `middle:<task>|deepest:<task>` run."""
-    return [part.partition(":")[2] for part in namespace.split("|")]

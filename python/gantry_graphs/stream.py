@@ -8,6 +8,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage, BaseMessageChunk, message_chunk_to_message
 
+from .left import LeftGraphs, task_of_metadata
 from .metadata import IDENTIFYING, PublicMetadata
 from .state import checkpoint_of, reference
 from .versions import CONTENT_BLOCKS_FLAG, message_to_events, require_event_protocol
@@ -90,10 +91,14 @@ async def stream_run(
     kwargs: dict[str, Any],
     metadata: PublicMetadata,
     written: Callable[[], Awaitable[None]],
+    left: LeftGraphs,
     on_node: Callable[[str], None],
 ) -> AsyncIterator[Event]:
-    """Runs the graph and yields its events: `values`, `updates|node:task` for a nested graph's, and so on."""
-    translator = _Translator(kwargs, metadata, on_node)
+    """Runs the graph and yields its events: `values`, `updates|node:task` for a nested graph's, and so on.
+
+    `written` returns when all writes so far are committed; `left` are the nested graphs that belong to the next attempt.
+    """
+    translator = _Translator(kwargs, metadata, left, on_node)
     asked = kwargs["stream_mode"]
     options = {**options, "stream_mode": library_modes(asked), "subgraphs": True}
 
@@ -131,11 +136,14 @@ async def stream_run(
                         continue
                     if event["event"].endswith("_end"):
                         await written()
-                    if "langsmith:hidden" not in (event.get("tags") or []):
+                    hidden = "langsmith:hidden" in (event.get("tags") or [])
+                    if not hidden and not left.has_in_task(task_of_metadata(event["metadata"]) or ""):
                         yield {"event": "events", "data": to_wire_json(_public_event(event, metadata))}
     except BaseException:
-        for each in await emitted(translator.rest()):
-            yield each
+        # What is held back of a run that is handed back follows from the next attempt.
+        if left.handed_back is None:
+            for each in await emitted(translator.rest()):
+                yield each
         raise
     for each in await emitted(translator.rest()):
         yield each
@@ -152,11 +160,14 @@ def _chunk_of_part(part: dict[str, Any]) -> Chunk:
 class _Translator:
     """Chunks of the library's stream as events of the API, each with the mode of its chunk."""
 
-    def __init__(self, kwargs: dict[str, Any], metadata: PublicMetadata, on_node: Callable[[str], None]) -> None:
+    def __init__(
+        self, kwargs: dict[str, Any], metadata: PublicMetadata, left: LeftGraphs, on_node: Callable[[str], None]
+    ) -> None:
         self._asked = set(kwargs["stream_mode"])
         self._subgraphs = bool(kwargs.get("stream_subgraphs"))
         self._is_event_protocol = bool(kwargs.get("event_protocol"))
         self._metadata = metadata
+        self._left = left
         self._facts = ChunkFacts()
         self._messages = _MessageAssembler()
         self._on_node = on_node
@@ -173,6 +184,8 @@ class _Translator:
 
     def _with_facts(self, chunks: Iterable[tuple[Chunk, str | None]]) -> Iterator[tuple[str, Event]]:
         for chunk, fact in chunks:
+            if self._left.owns(chunk, fact):
+                continue
             for event in self._translate(chunk):
                 yield chunk[1], event if fact is None else {**event, "fact": fact}
 

@@ -65,17 +65,46 @@ describe('runs that start from a checkpoint of an earlier run', () => {
   }
 
   describeInBothLanguages('in $language, whose worker stops during a nested graph', ({ named }) => {
-    it('continue the nested graph, although their node catches all of its errors', async () => {
-      const { thread_id: thread } = await client.threads.create();
-      const { run } = await start(thread, named('careless'), { input: { step_ms: 3_000 } });
-      await untilNode(run, 'first');
+    const GRAPHS_OF_ONE_NODE = ['careless', 'careless_stateful', 'wrapping'];
+    const GRAPHS_OF_TWO_NODES = ['beside', 'careless_beside'];
+    const started = new Map<string, Started>();
+
+    beforeAll(async () => {
+      for (const graph of [...GRAPHS_OF_ONE_NODE, ...GRAPHS_OF_TWO_NODES]) {
+        const { thread_id: thread } = await client.threads.create();
+        const run = await client.runs.create(thread, named(graph), {
+          input: { step_ms: 4_000 },
+          streamMode: ['updates'],
+          streamResumable: true,
+        });
+        started.set(graph, { thread, run: run.run_id });
+      }
+      await Promise.all([...started.values()].map(({ run }) => untilNode(run, 'first')));
       const old = gantry.worker;
       await Promise.all([gantry.killWorker('SIGTERM', old), gantry.startWorker()]);
-      await client.runs.join(thread, run);
-      expect(await doneIn(thread)).toEqual(STEPS);
-      const ran = await executions(run);
-      expect(ran.map((each) => each.split(' ')[0])).toEqual(STEPS);
-      expect([ran[0], ran[2]]).toEqual(['first 1', 'third 2']);
+      await Promise.all([...started.values()].map(({ thread, run }) => client.runs.join(thread, run)));
+    });
+
+    it.each(GRAPHS_OF_ONE_NODE)(
+      'continue the nested graph, whatever their node makes of its error: %s',
+      async (graph) => {
+        const { thread, run } = started.get(graph)!;
+        expect(await doneIn(thread)).toEqual(STEPS);
+        const ran = await executions(run);
+        expect(ran.map((each) => each.split(' ')[0])).toEqual(STEPS);
+        expect([ran[0], ran[2]]).toEqual(['first 1', 'third 2']);
+      },
+    );
+
+    it.each(GRAPHS_OF_TWO_NODES)('let a node beside it end, and emit its end once: %s', async (graph) => {
+      const { thread, run } = started.get(graph)!;
+      expect((await doneIn(thread)).sort()).toEqual(['first', 'plain', 'second', 'third']);
+      expect((await executions(run)).sort()).toEqual(['first 1', 'plain 1', 'second 2', 'third 2']);
+      const nodes: string[] = [];
+      for await (const { event, data } of client.runs.joinStream(thread, run, { lastEventId: '-1' })) {
+        if (event === 'updates') nodes.push(...Object.keys(data as object));
+      }
+      expect(nodes.sort()).toEqual(['outer', 'plain']);
     });
   });
 

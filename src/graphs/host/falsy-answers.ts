@@ -42,15 +42,16 @@ async function storeAnswers(open: Unnamed[], answer: unknown, { snapshot, saver,
   const root = await saver.getTuple(snapshot.config);
   // An earlier attempt at the run has stored them: a second copy would answer the next question.
   if (!root || root.pendingWrites?.some(([id]) => id === runId)) return;
+  const answers: Parameters<RunCheckpointSaver['putWrites']>[] = [[root.config, [[RESUME, [answer]]], runId]];
   for (const { ns } of open) {
     if (!ns) continue;
     const checkpoint_ns = ns.slice(0, -1).join('|');
     const { thread_id } = root.config.configurable as { thread_id: string };
     const asking = checkpoint_ns ? await saver.getTuple({ configurable: { thread_id, checkpoint_ns } }) : root;
     const taskId = ns.at(-1)!.split(':').at(-1)!;
-    if (asking) await saver.putWrites(asking.config, [[RESUME, [...answersOf(asking, taskId), answer]]], taskId);
+    if (asking) answers.push([asking.config, [[RESUME, [...answersOf(asking, taskId), answer]]], taskId]);
   }
-  await saver.putWrites(root.config, [[RESUME, [answer]]], runId);
+  await saver.putAllWrites(answers);
 }
 
 /** The answers that a task has had. */

@@ -8,28 +8,20 @@ import type {
 } from '@langchain/langgraph-checkpoint';
 import { storableJson } from '../../database/storable-text';
 import type { Fence } from '../../database/fence';
+import { TASK } from '../../patches/langgraph/graph-internals';
 import { CheckpointSaver, seenLater } from './checkpoint-saver';
 import type { Connections } from './tenant-connections';
 import { replacesKnown, type Rows, storeRows } from './checkpoint-writes';
 import { isInfrastructure } from './infrastructure-errors';
+import { HandedBack, LeftGraphs } from './left-graphs';
+import { hasSyncDurability } from './library-versions';
 import { NewestCheckpoint } from './newest-checkpoint';
-
-/** Thrown after a written checkpoint, to stop a graph there: another worker runs the next step. */
-export class HandedBack extends Error {
-  /** @param inDoubt whether it stopped inside a nested graph, whose siblings may have been running */
-  constructor(readonly inDoubt: boolean) {
-    super('The run was handed back at its checkpoint');
-    this.name = 'HandedBack';
-  }
-}
 
 /** Signals by which the worker hands a run back. */
 export interface HandBack {
   isWanted: () => boolean;
   /** Resolves when every event of the steps so far has been read: stopping the graph drops what is still queued. */
   untilRead: () => Promise<void>;
-  /** Lets the next event that is read fail with this error. */
-  stopReading: (reason: Error) => void;
 }
 
 /** The attempt at a run that a saver stores checkpoints for. */
@@ -68,12 +60,12 @@ export class RunCheckpointSaver extends CheckpointSaver {
   /** Rows that are waiting, by thread: a node may run other graphs on threads of their own. */
   private readonly deferred = new Map<string, Deferred>();
   /**
-   * An error that code of the user may hide from the library, since that of a nested graph passes through it, or that no caller
-   * may have awaited, as that of deferred rows: it fails every later write.
+   * A lost connection, which code of the user may hide from the library, since that of a nested graph passes through it, or an
+   * error of deferred rows, which no caller may have awaited: it fails every later write.
    */
   private failure: Error | undefined;
-  /** Namespaces of the nested graphs in which the run was handed back. */
-  private readonly left = new Set<string>();
+  /** The nested graphs in which the run was handed back. */
+  readonly left = new LeftGraphs();
   private readonly newest: NewestCheckpoint;
 
   constructor(
@@ -102,7 +94,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
     // A node that starts its nested graph again would run a further step of it.
-    if (this.hasLeft(thread_id, (namespace) => namespace === checkpoint_ns)) await this.refuse();
+    if (this.isOfRun(thread_id) && this.left.has(checkpoint_ns)) await this.refuse();
     await this.writeDeferred();
     const isNewest = thread_id === this.run.threadId && checkpoint_ns === '' && !checkpoint_id;
     // Writes in flight may be of a task of the newest checkpoint.
@@ -127,8 +119,8 @@ export class RunCheckpointSaver extends CheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const { thread_id, checkpoint_ns = '' } = config.configurable as Record<string, string>;
-    if (this.hasLeft(thread_id, (namespace) => isInside(namespace, checkpoint_ns))) await this.refuse();
+    const { thread_id, checkpoint_ns = '', [TASK]: task } = config.configurable as Record<string, string>;
+    if (this.isOfRun(thread_id) && this.left.hasInside(checkpoint_ns)) await this.refuse();
     const rows = seenLater(this.rowsOfCheckpoint(config, checkpoint, metadata, newVersions));
     const isInput = metadata.source === 'input' && checkpoint_ns === '';
     if (isInput && this.defersInput && !this.run.handBack.isWanted()) {
@@ -136,7 +128,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
     } else {
       await this.write(thread_id, rows);
       // A graph on a thread of its own belongs to a node that no namespace names: the run leaves it at its own next checkpoint.
-      if (this.run.handBack.isWanted() && thread_id === this.run.threadId) await this.leave(checkpoint_ns);
+      if (this.run.handBack.isWanted() && this.isOfRun(thread_id)) await this.leave(checkpoint_ns, task);
     }
     return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
   }
@@ -153,7 +145,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
   ): Promise<void> {
     if (writes.length === 0) return;
     const { thread_id } = config.configurable as { thread_id: string };
-    if (this.hasLeft(thread_id, (namespace) => tasksOf(namespace).includes(taskId))) await this.refuse();
+    if (this.isOfRun(thread_id) && this.left.hasInTask(taskId)) await this.refuse();
     const rows = seenLater(this.rowsToWrite(config, writes, taskId, taskPath));
     if (replacesKnown(writes)) {
       await this.writeDeferred();
@@ -163,21 +155,26 @@ export class RunCheckpointSaver extends CheckpointSaver {
     }
   }
 
-  /** Whether the run has left a nested graph that is concerned. */
-  private hasLeft(threadId: string, isConcerned: (namespace: string) => boolean): boolean {
-    return this.left.size > 0 && threadId === this.run.threadId && [...this.left].some(isConcerned);
+  /**
+   * Stores results of tasks of several checkpoints in one statement: all of them, or none. Each replaces what its task had
+   * in the same channel.
+   */
+  async putAllWrites(all: Parameters<CheckpointSaver['putWrites']>[]): Promise<void> {
+    await this.writeDeferred();
+    const rows = all.map((each) => seenLater(this.rowsToWrite(...each)));
+    await this.track(this.store(this.run.threadId, rows, true));
+  }
+
+  private isOfRun(threadId: string): boolean {
+    return threadId === this.run.threadId;
   }
 
   /** @throws {HandedBack} once every event so far has been read */
-  private async leave(namespace: string): Promise<never> {
-    const { untilRead, stopReading } = this.run.handBack;
-    await untilRead();
+  private async leave(namespace: string, task: string | undefined): Promise<never> {
+    await this.run.handBack.untilRead();
     const isNested = namespace !== '';
-    const handedBack = new HandedBack(isNested);
-    if (isNested) {
-      this.left.add(namespace);
-      stopReading(handedBack);
-    }
+    const handedBack = this.handedBack(isNested);
+    if (isNested) this.left.add(namespace, task, handedBack);
     throw handedBack;
   }
 
@@ -188,8 +185,12 @@ export class RunCheckpointSaver extends CheckpointSaver {
    */
   private async refuse(): Promise<never> {
     await this.writeDeferred();
-    this.failure = new HandedBack(true);
-    throw this.failure;
+    throw this.handedBack(true);
+  }
+
+  private handedBack(inDoubt: boolean): HandedBack {
+    const { graphFile } = this.run;
+    return new HandedBack(inDoubt, graphFile === undefined || hasSyncDurability(graphFile));
   }
 
   private defer(threadId: string, rows: Promise<Rows>): void {
@@ -212,10 +213,13 @@ export class RunCheckpointSaver extends CheckpointSaver {
 
   /** Writes the deferred rows of the thread and these in one statement. */
   private async write(threadId: string, rows?: Promise<Rows>): Promise<void> {
-    if (this.failure) throw this.failure;
     const deferred = this.deferred.get(threadId);
     this.deferred.delete(threadId);
     clearTimeout(deferred?.timer);
+    if (this.failure) {
+      deferred?.written.reject(this.failure);
+      throw this.failure;
+    }
     const storing = this.store(threadId, [...(deferred?.parts ?? []), ...(rows ? [rows] : [])]);
     if (deferred) storing.then(deferred.written.resolve, deferred.written.reject);
     await this.track(storing);
@@ -277,10 +281,3 @@ export class RunCheckpointSaver extends CheckpointSaver {
     return { blobs: [], writes: await this.rowsOfWrites(...given), checkpoints: [] };
   }
 }
-
-/** Whether a namespace is of a graph inside that of another one. */
-const isInside = (namespace: string, outer: string): boolean =>
-  outer === '' ? namespace !== '' : namespace.startsWith(`${outer}|`);
-
-/** `middle:<task>|1|deepest:<task>` → the tasks in which the nested graphs run. */
-const tasksOf = (namespace: string): string[] => namespace.split('|').map((part) => part.slice(part.indexOf(':') + 1));

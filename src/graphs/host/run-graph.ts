@@ -13,7 +13,8 @@ import type { AnyGraph, FactoryConfig, GraphLoader, GraphUse } from './graph-loa
 import { isInfrastructure } from './infrastructure-errors';
 import type { ExecuteRequest, GraphOutcome, RunError, RunEventMessage } from './protocol';
 import { refuseMissingNodes } from './missing-nodes';
-import { HandedBack, RunCheckpointSaver } from './run-checkpoint-saver';
+import { HandedBack } from './left-graphs';
+import { RunCheckpointSaver } from './run-checkpoint-saver';
 import { checkStrictResume, refusalOf } from './strict-resume';
 import { streamRun, StreamProgress, type StreamConfig } from './run-stream';
 import { RunStore } from './run-store';
@@ -69,11 +70,7 @@ export async function* runGraph(
     threadId: request.threadId,
     threadIsNew: request.threadIsNew,
     metadata: checkpointMetadata(request),
-    handBack: {
-      isWanted: isHandingBack,
-      untilRead: () => progress.untilRead(),
-      stopReading: (reason) => progress.stop(reason),
-    },
+    handBack: { isWanted: isHandingBack, untilRead: () => progress.untilRead() },
     graphFile: context.graphs.source(request.graphId)?.file,
   });
   const store = new RunStore(context.storeOf(request), request.tenantId as TenantId, fence);
@@ -107,13 +104,15 @@ export async function* runGraph(
     if (input === null || kwargs.command) await refuseMissingNodes(graph, saver, request, startOf(config));
     const { file } = context.graphs.source(request.graphId)!;
     untracked = UntrackedOutput.of(graph);
-    const control = { onNode, progress, written: () => saver.written(), untracked };
+    const control = { onNode, progress, written: () => saver.written(), left: saver.left, untracked };
     const events = streamRun(graph, input, config, { kwargs, file }, control);
     yield* request.attempt > 1 ? withoutEmitted(events, request.emitted) : events;
+    if (saver.left.handedBack) throw saver.left.handedBack;
   } catch (error) {
-    const handedBack = handedBackBy(error);
-    if (handedBack) return { status: 'handed-back', inDoubt: handedBack.inDoubt };
     if (isInfrastructure(error)) throw error;
+    // Code of the user may have made another error of that of a nested graph.
+    const handedBack = handedBackBy(error) ?? (signal.aborted ? undefined : saver.left.handedBack);
+    if (handedBack) return { status: 'handed-back', inDoubt: handedBack.inDoubt };
     failure = signal.aborted ? { status: 'aborted' } : { status: 'error', error: describeError(error) };
   }
   if (!graph) return failure!;

@@ -1,11 +1,12 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { StreamEvent } from '@langchain/core/tracers/log_stream';
 import type { BaseMessage, AIMessageChunk } from '@langchain/core/messages';
-import { ChunkFacts, type Chunk, type ChunkWithFact, type LibraryMode } from './chunk-facts';
+import { ChunkFacts, type Chunk, type ChunkWithFact, isTaskStart, type LibraryMode } from './chunk-facts';
 import { publicChunk, publicEvent } from './checkpoint-event';
 import type { AnyGraph } from './graph-loader';
 import { unwrapDebug, withoutTaskModes } from './debug-modes';
 import { ContentBlocks } from './content-blocks';
+import { type LeftGraphs, taskOfMetadata } from './left-graphs';
 import { hasContentBlocks, hasTaskModes } from './library-versions';
 import { CONTENT_BLOCKS, type RunEventMessage, type RunKwargs, type StreamMode } from './protocol';
 import { StreamTransformers } from './stream-transformers';
@@ -35,7 +36,6 @@ export type StreamConfig = RunnableConfig & Record<string, unknown>;
 /** Position of the reader of a graph's stream. */
 export class StreamProgress {
   private isWaiting = false;
-  private stopped: Error | undefined;
 
   /** A stream's chunks; `untilRead` resolves while none is queued there. */
   async *read<T>(stream: AsyncIterable<T>): AsyncGenerator<T> {
@@ -43,7 +43,6 @@ export class StreamProgress {
     try {
       for await (const chunk of stream) {
         this.isWaiting = false;
-        if (this.stopped) throw this.stopped;
         yield chunk;
         this.isWaiting = true;
       }
@@ -51,11 +50,6 @@ export class StreamProgress {
       // A writer must not wait for a reader that has left.
       this.isWaiting = true;
     }
-  }
-
-  /** Lets the next chunk that is read fail with this error. */
-  stop(reason: Error): void {
-    this.stopped ??= reason;
   }
 
   async untilRead(): Promise<void> {
@@ -77,6 +71,8 @@ export interface StreamControl {
   progress: StreamProgress;
   /** Resolves when all writes of the graph so far are committed. */
   written: () => Promise<void>;
+  /** The nested graphs that are left to the next attempt, with the nodes that they run in. */
+  left: LeftGraphs;
   /** Untracked output of the graph; undefined if it has none. */
   untracked: UntrackedOutput | undefined;
 }
@@ -91,7 +87,7 @@ export async function* streamRun(
   input: unknown,
   config: StreamConfig,
   { kwargs, file }: StreamRequest,
-  { onNode, progress, written, untracked }: StreamControl,
+  { onNode, progress, written, left, untracked }: StreamControl,
 ): AsyncGenerator<RunEventMessage> {
   const asked = new Set(kwargs.stream_mode);
   const modes = libraryModes(kwargs.stream_mode, untracked !== undefined);
@@ -108,7 +104,9 @@ export async function* streamRun(
   const facts = new ChunkFacts();
   const blocks = kwargs.event_protocol && !hasContentBlocks(file) ? new ContentBlocks() : undefined;
   function* name(chunks: Iterable<ChunkWithFact>): Generator<RunEventMessage> {
-    for (const { chunk, fact } of chunks) {
+    for (const each of chunks) {
+      if (left.owns(each)) continue;
+      const { chunk, fact } = each;
       for (const message of translateChunk(chunk, asked, kwargs, messages, onNode)) {
         yield fact === undefined ? message : { ...message, fact };
       }
@@ -143,11 +141,13 @@ export async function* streamRun(
         if (isRoot) yield* await translate(event.data.chunk as Chunk);
         if (event.event.endsWith('_end')) await written();
         // What the graph itself streams are the other modes, with internals of the library.
-        if (!isRoot && !event.tags?.includes('langsmith:hidden')) yield eventOf(event);
+        const isLeft = left.hasInTask(taskOfMetadata(event.metadata) ?? '');
+        if (!isRoot && !isLeft && !event.tags?.includes('langsmith:hidden')) yield eventOf(event);
       }
     }
   } catch (error) {
-    yield* name(facts.rest());
+    // What is held back of a run that is handed back follows from the next attempt.
+    if (!left.handedBack) yield* name(facts.rest());
     throw error;
   }
   if (blocks) yield* name([...blocks.rest()].map((chunk) => ({ chunk })));
@@ -242,10 +242,6 @@ function inShort({ config, parentConfig, metadata }: WholeCheckpoint): object {
     step: metadata?.step,
     source: metadata?.source,
   };
-}
-
-function isTaskStart(data: unknown): data is { name: string } {
-  return typeof data === 'object' && data !== null && 'triggers' in data && 'name' in data;
 }
 
 /** Builds whole messages from streamed pieces: `messages/partial` carries all of the text so far. */

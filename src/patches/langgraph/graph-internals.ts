@@ -1,9 +1,11 @@
 /**
  * @library @langchain/langgraph 1.7.3
  * @patch Reads `builder.branches` of a compiled graph, the names of the channels that hold the next nodes, the writes that hold
- * answers to interrupts and those of a task that has ended, and passes `__pregel_…` keys in `configurable`.
+ * answers to interrupts and those of a task that has ended, passes and reads `__pregel_…` keys in `configurable`, and marks an
+ * error by `is_bubble_up`, as the library marks interrupts.
  * @why The saver of a run has to reach nested graphs, and the library says nowhere which nodes a checkpoint waits at, once one of
- * them is no longer in the graph, nor which interrupts have been answered, nor that a task has ended which changed no state.
+ * them is no longer in the graph, nor which interrupts have been answered, nor that a task has ended which changed no state. An
+ * error that hands a run back must neither end the other tasks of its step nor be retried.
  * @upstream None known.
  * @remove When `getState` names missing nodes, answered interrupts and ended tasks, and `stream` takes a checkpointer.
  */
@@ -15,6 +17,12 @@ export const CHECKPOINTER = '__pregel_checkpointer';
 
 /** Key of `configurable` by which LangGraph refuses an answer to a question that isn't open; otherwise it ignores such an answer. */
 export const STRICT_RESUME = '__pregel_strict_resume';
+
+/** Key of `configurable` with the id of the task that runs a nested graph. */
+export const TASK = '__pregel_task_id';
+
+/** Mark of an error that lets the other tasks of a step end, and is neither retried nor given to an error handler. */
+export const BUBBLES_UP = 'is_bubble_up';
 
 /** Channels in which the library keeps who is next: an edge's target, a join of several, and what a Send addresses. */
 const EDGE = /^branch:to:(.+)$/;

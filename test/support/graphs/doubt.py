@@ -3,7 +3,7 @@
 import asyncio
 import operator
 from collections.abc import Awaitable, Callable
-from typing import Annotated, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import START, StateGraph
@@ -32,23 +32,62 @@ def step(name: str, may_hang: bool = False) -> Callable[[Steps, RunnableConfig],
     return node
 
 
-steps = (
+sequence = (
     StateGraph(Steps)
     .add_sequence([("first", step("first")), ("second", step("second", True)), ("third", step("third"))])
     .add_edge(START, "first")
-    .compile(name="steps")
 )
+steps = sequence.compile(name="steps")
+
+Outer = Callable[[Steps, RunnableConfig], Awaitable[Steps]]
 
 
-async def outer(state: Steps, config: RunnableConfig) -> Steps:
-    try:
-        return {"done": (await steps.ainvoke({"step_ms": state["step_ms"]}, config))["done"]}
-    except Exception as error:
-        return {"done": [f"failed: {error}"]}
+async def plainly(state: Steps, config: RunnableConfig) -> Steps:
+    return {"done": (await steps.ainvoke({"step_ms": state["step_ms"]}, config))["done"]}
+
+
+def hiding_errors_of(graph: Any) -> Outer:
+    async def outer(state: Steps, config: RunnableConfig) -> Steps:
+        try:
+            return {"done": (await graph.ainvoke({"step_ms": state["step_ms"]}, config))["done"]}
+        except Exception as error:
+            return {"done": [f"failed: {error}"]}
+
+    return outer
+
+
+async def wrapping_errors(state: Steps, config: RunnableConfig) -> Steps:
+    async with asyncio.TaskGroup() as group:
+        done = group.create_task(plainly(state, config))
+    return done.result()
+
+
+def in_one_node(name: str, outer: Outer) -> Any:
+    return StateGraph(Steps).add_node("outer", outer).add_edge(START, "outer").compile(name=name)
 
 
 # Runs the steps in a node that hides the errors of its nested graph.
-careless = StateGraph(Steps).add_node("outer", outer).add_edge(START, "outer").compile(name="careless")
+careless = in_one_node("careless", hiding_errors_of(steps))
+
+# The same with a nested graph that keeps its state between runs: no task is in its namespace.
+careless_stateful = in_one_node("careless_stateful", hiding_errors_of(sequence.compile(name="kept", checkpointer=True)))
+
+# Runs the steps in a node that makes an error of its own of those of its nested graph.
+wrapping = in_one_node("wrapping", wrapping_errors)
+
+
+async def plain(state: Steps, config: RunnableConfig) -> Steps:
+    return await step("plain")({**state, "step_ms": 2 * state["step_ms"]}, config)
+
+
+def beside_another(name: str, outer: Outer) -> Any:
+    """Runs the steps in a node, and beside it one of no steps that takes longer than the first of them."""
+    graph = StateGraph(Steps).add_node("outer", outer).add_node("plain", plain)
+    return graph.add_edge(START, "outer").add_edge(START, "plain").compile(name=name)
+
+
+beside = beside_another("beside", plainly)
+careless_beside = beside_another("careless_beside", hiding_errors_of(steps))
 
 
 class Payment(TypedDict, total=False):

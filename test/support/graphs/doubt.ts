@@ -27,28 +27,69 @@ function step(name: string, mayHang = false) {
   };
 }
 
-export const steps = new StateGraph(Steps)
+const sequence = new StateGraph(Steps)
   .addSequence([
     ['first', step('first')],
     ['second', step('second', true)],
     ['third', step('third')],
   ])
   .addEdge(START, 'first')
-  .addEdge('third', END)
-  .compile({ name: 'steps' });
+  .addEdge('third', END);
 
-/** Runs the steps in a node that hides the errors of its nested graph. */
-export const careless = new StateGraph(Steps)
-  .addNode('outer', async ({ step_ms }, config: RunnableConfig) => {
+export const steps = sequence.compile({ name: 'steps' });
+
+type Outer = (state: z.infer<typeof Steps>, config: RunnableConfig) => Promise<{ done?: string[] }>;
+
+const plainly: Outer = async ({ step_ms }, config) => ({ done: (await steps.invoke({ step_ms }, config)).done });
+
+const hidingErrorsOf =
+  (graph: typeof steps): Outer =>
+  async ({ step_ms }, config) => {
     try {
-      return { done: (await steps.invoke({ step_ms }, config)).done };
+      return { done: (await graph.invoke({ step_ms }, config)).done };
     } catch (error) {
       return { done: [`failed: ${String(error)}`] };
     }
-  })
-  .addEdge(START, 'outer')
-  .addEdge('outer', END)
-  .compile({ name: 'careless' });
+  };
+
+const wrappingErrors: Outer = async (state, config) => {
+  try {
+    return await plainly(state, config);
+  } catch {
+    throw new Error('The steps failed');
+  }
+};
+
+const inOneNode = (name: string, outer: Outer) =>
+  new StateGraph(Steps).addNode('outer', outer).addEdge(START, 'outer').addEdge('outer', END).compile({ name });
+
+/** Runs the steps in a node that hides the errors of its nested graph. */
+export const careless = inOneNode('careless', hidingErrorsOf(steps));
+
+/** The same with a nested graph that keeps its state between runs: no task is in its namespace. */
+export const carelessStateful = inOneNode(
+  'careless_stateful',
+  hidingErrorsOf(sequence.compile({ name: 'kept', checkpointer: true })),
+);
+
+/** Runs the steps in a node that makes an error of its own of those of its nested graph. */
+export const wrapping = inOneNode('wrapping', wrappingErrors);
+
+const slowly: Outer = (state, config) => step('plain')({ ...state, step_ms: 2 * state.step_ms }, config);
+
+/** Runs the steps in a node, and beside it one of no steps that takes longer than the first of them. */
+const besideAnother = (name: string, outer: Outer) =>
+  new StateGraph(Steps)
+    .addNode('outer', outer)
+    .addNode('plain', slowly)
+    .addEdge(START, 'outer')
+    .addEdge(START, 'plain')
+    .addEdge('outer', END)
+    .addEdge('plain', END)
+    .compile({ name });
+
+export const beside = besideAnother('beside', plainly);
+export const carelessBeside = besideAnother('careless_beside', hidingErrorsOf(steps));
 
 const Payment = z.object({ paid: z.string().default('') });
 

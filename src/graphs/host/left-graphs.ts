@@ -1,0 +1,87 @@
+import { BUBBLES_UP } from '../../patches/langgraph/graph-internals';
+import { type ChunkWithFact, isTaskStart, type LibraryMode } from './chunk-facts';
+
+/** Thrown after a written checkpoint, to stop a graph there: another worker runs the next step. */
+export class HandedBack extends Error {
+  readonly [BUBBLES_UP]: boolean;
+
+  /**
+   * @param inDoubt whether it stopped inside a nested graph, whose siblings may have been running
+   * @param letsOthersEnd whether the library waits for a step's checkpoint before it begins the next one: the siblings may
+   * end only where nothing can begin without the result of the task that was stopped
+   */
+  constructor(
+    readonly inDoubt: boolean,
+    letsOthersEnd: boolean,
+  ) {
+    super('The run was handed back at its checkpoint');
+    this.name = 'HandedBack';
+    this[BUBBLES_UP] = letsOthersEnd;
+  }
+}
+
+/**
+ * The nested graphs that a run has left at a checkpoint, to hand them to the next attempt. Their errors pass through code of
+ * the user, which may catch them: what follows of the nodes that they run in is neither stored nor emitted.
+ */
+export class LeftGraphs {
+  private readonly namespaces = new Set<string>();
+  private readonly tasks = new Set<string>();
+  /** Error of the first graph that was left. */
+  handedBack: HandedBack | undefined;
+
+  /**
+   * @param namespace of the graph, with its tasks: `middle:<task>|1|deepest:<task>`
+   * @param task that runs the graph; the namespace of a graph with a checkpointer of its own doesn't name it
+   */
+  add(namespace: string, task: string | undefined, handedBack: HandedBack): void {
+    this.namespaces.add(namespace);
+    for (const part of namespace.split('|')) this.tasks.add(part.slice(part.indexOf(':') + 1));
+    if (task !== undefined) this.tasks.add(task);
+    this.handedBack ??= handedBack;
+  }
+
+  has(namespace: string): boolean {
+    return this.namespaces.has(namespace);
+  }
+
+  /** Whether a left graph runs in the task, or in a nested graph of it. */
+  hasInTask(task: string): boolean {
+    return this.tasks.has(task);
+  }
+
+  /** Whether a left graph is nested in the graph of the namespace. */
+  hasInside(namespace: string): boolean {
+    return [...this.namespaces].some((left) => (namespace === '' ? left !== '' : left.startsWith(`${namespace}|`)));
+  }
+
+  /**
+   * Whether a chunk of the run's stream belongs to the next attempt: the end or the output of a node in which a graph was left,
+   * or a state of a graph around it.
+   * @throws {HandedBack} once such a graph begins its next step: nothing else of this attempt can follow
+   */
+  owns({ chunk: [path, mode, data], fact }: ChunkWithFact): boolean {
+    if (!this.handedBack) return false;
+    const isAround = this.hasInside(path.join('|'));
+    if (isAround && mode === 'tasks' && isTaskStart(data)) throw this.handedBack;
+    if (isAround && isState(mode, data)) return true;
+    const task = fact ?? taskOf(mode, data);
+    return task !== undefined && this.hasInTask(task);
+  }
+}
+
+/** Whether a chunk is a state of its graph. */
+const isState = (mode: LibraryMode, data: unknown): boolean =>
+  mode === 'values' || mode === 'checkpoints' || (mode === 'debug' && (data as { type: string }).type === 'checkpoint');
+
+/** The task whose output or end a chunk is, as far as the chunk names it. */
+function taskOf(mode: LibraryMode, data: unknown): string | undefined {
+  if (mode === 'messages') return taskOfMetadata((data as [unknown, object])[1]);
+  return mode === 'debug' ? (data as { payload: { id?: string } }).payload.id : undefined;
+}
+
+/** The task that metadata of the library are about. */
+export function taskOfMetadata(metadata: object): string | undefined {
+  const { langgraph_checkpoint_ns: namespace } = metadata as { langgraph_checkpoint_ns?: string };
+  return namespace?.slice(namespace.lastIndexOf(':') + 1);
+}
