@@ -23,7 +23,15 @@ describe('reserved keys', () => {
   });
 
   it('leave an empty config alone: null is treated as absent', () => {
-    expect(configSchema.parse({ tags: null, recursion_limit: null, configurable: null, run_name: 'mine' })).toEqual({
+    expect(
+      configSchema.parse({
+        tags: null,
+        recursion_limit: null,
+        max_concurrency: null,
+        configurable: null,
+        run_name: 'mine',
+      }),
+    ).toEqual({
       run_name: 'mine',
     });
   });

@@ -1,5 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Client } from '@langchain/langgraph-sdk';
+import { SOURCE_PATCHES } from '../../src/graphs/host/source-patches';
 import { AGENT_MODES } from '../support/agent-app';
 import { installApp } from '../support/app';
 import { Gantry, startGantry } from '../support/gantry';
@@ -14,19 +17,52 @@ interface State {
 const NO_QUESTION = 'f'.repeat(32);
 const INPUT = { messages: [{ role: 'user', content: 'hi' }] };
 
+/** Modules of an application's libraries that a patch of Gantry does not find, or does not change in each of their builds. */
+function unpatchedModules(app: string): string[] {
+  const libraries = join(app, 'node_modules', '@langchain');
+  const files = readdirSync(libraries, { recursive: true, encoding: 'utf8' }).map((file) => join(libraries, file));
+  const unpatched = SOURCE_PATCHES.filter(({ module, patch }) => {
+    const builds = files.filter((file) => module.test(pathToFileURL(file).href));
+    return (
+      builds.length < 2 ||
+      builds.some((file) => {
+        const source = readFileSync(file, 'utf8');
+        return patch(source, file.endsWith('.cjs') ? 'cjs' : 'js') === source;
+      })
+    );
+  });
+  return unpatched.map(({ module }) => module.source);
+}
+
+/** The log of a step of four tasks, which run one after the other. */
+async function logOfFan(client: Client): Promise<unknown> {
+  const config = { max_concurrency: 1 } as object;
+  const { log } = (await client.runs.wait(null, 'fan', { input: { log: [] }, config })) as { log: unknown };
+  return log;
+}
+
 describe.each([
   ['oldest', false],
   ['newest', true],
 ] as const)('a project with the %s supported libraries', (versions, hasStrictResume) => {
+  let app: string;
   let gantry: Gantry;
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphProcesses: 1, graphs: await installApp('library-versions', versions) });
+    const graphs = await installApp('library-versions', versions);
+    app = dirname(graphs);
+    gantry = await startGantry({ graphProcesses: 1, graphs });
     client = gantry.client();
   }, 300_000);
 
   afterAll(() => gantry?.stop());
+
+  it('has the sources that Gantry patches', () => expect(unpatchedModules(app)).toEqual([]));
+
+  it('runs all tasks of a step one after the other', async () => {
+    expect(await logOfFan(client)).toEqual([1, 2, 3, 4]);
+  });
 
   it('streams in every mode, asks, and continues with the answer', async () => {
     const { thread_id } = await client.threads.create();
@@ -118,16 +154,23 @@ describe.each([
 });
 
 describe('a project with the oldest LangGraph of all, whose interrupts have no ids', () => {
+  let app: string;
   let gantry: Gantry;
   let client: Client;
 
   beforeAll(async () => {
-    const app = dirname(await installApp('library-versions', 'first'));
+    app = dirname(await installApp('library-versions', 'first'));
     gantry = await startGantry({ graphProcesses: 1, graphs: join(app, 'first', 'langgraph.json') });
     client = gantry.client();
   }, 300_000);
 
   afterAll(() => gantry?.stop());
+
+  it('has the sources that Gantry patches', () => expect(unpatchedModules(app)).toEqual([]));
+
+  it('runs all tasks of a step one after the other', async () => {
+    expect(await logOfFan(client)).toEqual([1, 2, 3, 4]);
+  });
 
   /** Answers the questions of a graph one after the other, and resolves to its log. */
   async function answered(graph: string, ...answers: unknown[]): Promise<unknown[]> {

@@ -184,6 +184,51 @@ describeLanguages('in the middle of a ten-node graph in $language', ({ graphs })
     expect(updatedNodes(events)).toEqual(NODES);
   });
 
+  describe('a step whose nodes run one after the other', () => {
+    const WORK = [1, 2, 3, 4].map((number) => `work_${number}`);
+    const config = { max_concurrency: 1 } as object;
+
+    async function startFan(input: object): Promise<{ thread: string; run: string }> {
+      const { thread_id: thread } = await client.threads.create();
+      const { run_id: run } = await client.runs.create(thread, 'fan', {
+        input: { step_ms: STEP_MS, ...input },
+        config,
+      });
+      return { thread, run };
+    }
+
+    const executed = async (run: string): Promise<string[]> => (await gantry.ledger.of(run)).map(({ node }) => node);
+
+    it('SIGKILL of the graph process: those that had ended do not run again', async () => {
+      const { thread, run } = await startFan({ step_ms: 4 * STEP_MS });
+      await untilNode(run, 3);
+      await waitFor('the results of two nodes', async () => {
+        const { rows } = await gantry.sql.query(
+          `SELECT DISTINCT task_id FROM ${CHECKPOINT_SCHEMA}.checkpoint_writes
+           WHERE strpos(thread_id, $1) > 0 AND channel = 'done'`,
+          [thread],
+        );
+        return rows.length >= 2;
+      });
+      expect(await executed(run)).toEqual(WORK.slice(0, 3));
+      for (const pid of graphProcessesOf(gantry.worker.pid)) process.kill(pid, 'SIGKILL');
+      expect(await client.runs.join(thread, run)).toMatchObject({ done: WORK });
+      expect(await executed(run)).toEqual(['work_1', 'work_2', 'work_3', 'work_3', 'work_4']);
+    });
+
+    it('the end of the run, by a client or an error: a later run runs all the others', async () => {
+      const cancelled = await startFan({});
+      const failed = await startFan({ fails: true });
+      await untilNode(cancelled.run, 2);
+      await client.runs.cancel(cancelled.thread, cancelled.run, true);
+      await client.runs.join(failed.thread, failed.run);
+      for (const { thread, run } of [cancelled, failed]) {
+        expect((await client.runs.get(thread, run)).status).toBe(run === failed.run ? 'error' : 'interrupted');
+        expect(await client.runs.wait(thread, 'fan', { input: null, config })).toMatchObject({ done: WORK });
+      }
+    });
+  });
+
   it('the end of idle connections to Postgres: the graph process opens others, and repeats no finished node', async () => {
     const { thread, run } = await startRun();
     await untilNode(run, 4);

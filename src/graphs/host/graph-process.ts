@@ -6,11 +6,7 @@ import { Pool } from 'pg';
 import { keepCompiledCode } from '../../config/compiled-code';
 import { returnUnusedMemory } from '../../config/unused-memory';
 import { embeddingLanguage } from '../../config/store-settings';
-import { streamedModels } from '../../patches/langchain-core/streamed-models';
-import { untracedRuns } from '../../patches/langchain-core/untraced-runs';
-import { answeredTasks } from '../../patches/langgraph/answered-tasks';
-import { oneAtOnce } from '../../patches/langgraph/one-at-once';
-import { nativeIds } from '../../patches/langgraph-checkpoint/native-ids';
+import { canLimitTasks } from '../../patches/langgraph/one-at-once';
 import { closeSerializer } from '../../patches/langgraph-checkpoint/closed-serializers';
 import { connectStoreDirectly } from '../../patches/langgraph-checkpoint/direct-store';
 import { type EncryptionContext, inEncryptionContext, useCipher } from '../../database/at-rest';
@@ -35,6 +31,7 @@ import { RunStore } from './run-store';
 import { RunTracer } from './run-tracer';
 import { registerSdkClient } from './sdk-client';
 import { registerSdkLogger } from './sdk-logger';
+import { SOURCE_PATCHES } from './source-patches';
 import { type Connections, type TenantAccess, TenantConnections } from './tenant-connections';
 import { describeThrown } from './thrown-values';
 import { TypeSchemasCache } from './type-schemas-cache';
@@ -243,7 +240,7 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
   cutSilentConnections(connections, login);
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   connections.on('error', () => undefined);
-  patchSources([nativeIds, oneAtOnce, answeredTasks, untracedRuns, streamedModels]);
+  patchSources(SOURCE_PATCHES);
   const files = data.graphs.map(({ file }) => file);
   watchCheckpointLibraries([__filename, ...files], (file, exports) => {
     closeSerializer(exports, () => new CheckpointSerializer(file));
@@ -251,6 +248,10 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
   });
   const graphs = new GraphLoader(data.graphs);
   const loaded = await graphs.load();
+  if (!canLimitTasks()) {
+    const message = 'A version of @langchain/langgraph that Gantry does not know: max_concurrency is ignored';
+    send({ type: 'log', level: 'warn', message, fields: {} });
+  }
   const { index } = data.store;
   const isElsewhere = embeddingLanguage(data.store) === 'python';
   const embeddings = index && !isElsewhere ? await EmbeddingFunction.load(index) : undefined;

@@ -6,6 +6,7 @@ import type { AuthUser } from '../../database/request-scope';
 import type { ItemStore } from '../../item-store/item-store';
 import type { Fence } from '../../database/fence';
 import { beginsWithItsInput, CHECKPOINTER, STRICT_RESUME } from '../../patches/langgraph/graph-internals';
+import { canLimitTasks } from '../../patches/langgraph/one-at-once';
 import { unlessAborted } from './aborted';
 import { addressed } from './falsy-answers';
 import { toCommand } from './graph-command';
@@ -141,7 +142,7 @@ function runConfig(
   return {
     ...(kwargs.config?.tags && { tags: kwargs.config.tags }),
     ...(kwargs.config?.recursion_limit && { recursionLimit: kwargs.config.recursion_limit }),
-    ...(kwargs.config?.max_concurrency && { maxConcurrency: kwargs.config.max_concurrency }),
+    ...taskLimit(kwargs.config?.max_concurrency),
     ...(kwargs.config?.run_name && { runName: kwargs.config.run_name }),
     metadata: { ...request.metadata, ...withheld(notForTraces(request)) },
     configurable: {
@@ -168,6 +169,12 @@ function runConfig(
     signal,
     ...(context.tracer && { callbacks: context.tracer.callbacks(request, kwargs.langsmith_tracer) }),
   };
+}
+
+/** The limit of tasks at once, unless it is of a config that was stored unchecked, or the library would lose tasks by it. */
+function taskLimit(limit: unknown): { maxConcurrency?: number } {
+  const isLimit = Number.isInteger(limit) && (limit as number) > 0;
+  return isLimit && canLimitTasks() ? { maxConcurrency: limit as number } : {};
 }
 
 /** Arguments for a function that makes the graph of this run. */

@@ -7,11 +7,11 @@
  * @remove When the end of such a task is stored.
  */
 
-const CONDITION = 'if (task.writes.length === 0) task.writes.push(';
+const CONDITION = /if \(task\.writes\.length === 0\)(?=[\s{]+(?:\/\/.*\s+)?task\.writes\.push\(\[[\w.]*NO_WRITES\b)/;
 
 /** Lets a graph store the end of a task whose only write is the answer that it got, in versions of the library that have the condition. */
 export const answeredTasks = {
   module: /\/@langchain\/langgraph\/dist\/pregel\/runner\.(cjs|js)$/,
   patch: (source: string): string =>
-    source.replace(CONDITION, 'if (task.writes.every(([channel]) => channel === "__resume__")) task.writes.push('),
+    source.replace(CONDITION, 'if (task.writes.every(([channel]) => channel === "__resume__"))'),
 };

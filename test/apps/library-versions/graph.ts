@@ -36,3 +36,17 @@ export const graph = new StateGraph(State)
   .addEdge('add', 'ask')
   .addEdge('ask', END)
   .compile();
+
+const Log = z.object({
+  log: z.array(z.number()).register(registry, {
+    reducer: { fn: (before: number[], added: number[]) => [...before, ...added] },
+    default: () => [],
+  }),
+});
+
+/** Has a step of four tasks. */
+export const fan = new StateGraph(Log)
+  .addNode('work', ({ number }: { number: number }) => ({ log: [number] }), { input: z.object({ number: z.number() }) })
+  .addConditionalEdges(START, () => [1, 2, 3, 4].map((number) => new Send('work', { number })), ['work'])
+  .addEdge('work', END)
+  .compile();

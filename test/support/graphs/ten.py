@@ -4,15 +4,17 @@ import asyncio
 import operator
 import os
 from collections.abc import Awaitable, Callable
-from typing import Annotated, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
+from langgraph.types import Send
 from ledger_node import record_execution
 
 
 class State(TypedDict, total=False):
     step_ms: float
+    fails: bool
     done: Annotated[list[str], operator.add]
 
 
@@ -48,6 +50,25 @@ fork = (
     .add_edge("slow", END)
     .compile(name="fork")
 )
+
+# Four at once, of which the first fails once in each thread that asks for it.
+failed: set[str] = set()
+
+
+async def work(given: dict[str, Any], config: RunnableConfig) -> State:
+    thread = config["configurable"]["thread_id"]
+    if given["fails"] and given["number"] == 1 and thread not in failed:
+        failed.add(thread)
+        raise ValueError("flaky")
+    return await step(f"work_{given['number']}")({"step_ms": given["step_ms"]}, config)
+
+
+def spread(state: State) -> list[Send]:
+    given = {"step_ms": state.get("step_ms", 0), "fails": state.get("fails", False)}
+    return [Send("work", {**given, "number": number}) for number in (1, 2, 3, 4)]
+
+
+fan = StateGraph(State).add_node("work", work).add_conditional_edges(START, spread, ["work"]).compile(name="fan")
 
 # Takes the process that it runs in with it, as one that is out of memory does.
 poison = (

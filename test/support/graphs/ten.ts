@@ -1,5 +1,5 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
-import { END, START, StateGraph } from '@langchain/langgraph';
+import { END, Send, START, StateGraph } from '@langchain/langgraph';
 import { registry } from '@langchain/langgraph/zod';
 import { z } from 'zod';
 import { pause, recordExecution } from './ledger-node';
@@ -40,6 +40,25 @@ export const fork = new StateGraph(State)
   .addEdge('quick', END)
   .addEdge('slow', END)
   .compile({ name: 'fork' });
+
+/** Threads in which the first node of `fan` has failed. */
+const failed = new Set<unknown>();
+
+/** Four nodes in parallel, of which the first fails once in each thread that asks for it. */
+export const fan = new StateGraph(State.extend({ fails: z.boolean().default(false) }))
+  .addNode('work', async ({ number, fails, ...values }: Values & { number: number; fails: boolean }, config) => {
+    const thread: unknown = config.configurable?.thread_id;
+    if (fails && number === 1 && !failed.has(thread)) {
+      failed.add(thread);
+      throw new Error('flaky');
+    }
+    return step(`work_${number}`)(values, config);
+  })
+  .addConditionalEdges(START, (values) => [1, 2, 3, 4].map((number) => new Send('work', { ...values, number })), [
+    'work',
+  ])
+  .addEdge('work', END)
+  .compile({ name: 'fan' });
 
 /** Ends the thread that it runs in, as running out of memory does. */
 export const poison = new StateGraph(State)

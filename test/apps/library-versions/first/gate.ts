@@ -1,4 +1,4 @@
-import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
+import { Annotation, END, interrupt, Send, START, StateGraph } from '@langchain/langgraph';
 
 const State = Annotation.Root({
   log: Annotation<unknown[]>({ reducer: (before, added) => [...before, ...added], default: () => [] }),
@@ -38,4 +38,11 @@ export const twice = new StateGraph(State)
   .addNode('ask', () => ({ log: [interrupt('Who?'), interrupt('Sure?')] }))
   .addEdge(START, 'ask')
   .addEdge('ask', END)
+  .compile();
+
+/** Has a step of four tasks. */
+export const fan = new StateGraph(State)
+  .addNode('work', ({ number }: { number: number }) => ({ log: [number] }))
+  .addConditionalEdges(START, () => [1, 2, 3, 4].map((number) => new Send('work', { number })), ['work'])
+  .addEdge('work', END)
   .compile();
