@@ -13,6 +13,7 @@ from langgraph.pregel import Pregel
 from langgraph.runtime import Runtime
 
 from .modules import load_export
+from .task_limit import limit_only_nodes
 from .unkept import allow_unkept_graphs
 from .versions import RUNTIME_KEY
 
@@ -30,6 +31,7 @@ class GraphLoader:
     def load(self) -> None:
         """Imports every module; `problems` has the graphs that fail, and the others are served."""
         allow_unkept_graphs()
+        limit_only_nodes()
         for graph_id, source in self._sources.items():
             try:
                 self._values[graph_id] = _load(source)

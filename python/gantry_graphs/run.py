@@ -34,7 +34,7 @@ from .wire import storable, to_wire_json
 _TOKEN_REFUSED = "GT001"
 _STRICT_RESUME = "__pregel_strict_resume"
 # Keys of a run's config that the library takes as they are.
-_PASSED_ON = ("tags", "recursion_limit", "max_concurrency", "run_name")
+_PASSED_ON = ("tags", "recursion_limit", "run_name")
 _RESUME = "__resume__"
 # Task under which LangGraph stores an answer.
 _NO_TASK = "00000000-0000-0000-0000-000000000000"
@@ -119,7 +119,8 @@ async def run_graph(
     except GeneratorExit:
         raise
     except FAILURES as error:
-        # Also of the graph's factory, or its reducers, which make the state: these throw for the final state as well.
+        # Also of the graph's factory, or its reducers, which make the state: these throw for the final state as well. A run
+        # that was handed back continues elsewhere, whatever the factory has to clean up here.
         control.outcome = failure or _failure(error, control, saver.left)
 
 
@@ -168,6 +169,7 @@ def _config(context: RunContext, request: dict[str, Any]) -> dict[str, Any]:
     given = kwargs.get("config") or {}
     return {
         **{name: given[name] for name in _PASSED_ON if given.get(name)},
+        **_task_limit(given.get("max_concurrency")),
         "metadata": {**request["metadata"], "run_attempt": request["attempt"]},
         "configurable": {
             **(given.get("configurable") or {}),
@@ -184,6 +186,11 @@ def _config(context: RunContext, request: dict[str, Any]) -> dict[str, Any]:
         "run_id": request["runId"],
         **({"callbacks": context.tracer.callbacks(request)} if context.tracer else {}),
     }
+
+
+def _task_limit(limit: Any) -> dict[str, int]:
+    """The limit of nodes at once, unless it is of a config that was stored unchecked."""
+    return {"max_concurrency": limit} if type(limit) is int and limit > 0 else {}
 
 
 def _auth_config(user: dict[str, Any] | None) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TypedDict
 
 import psycopg
+from gantry_graphs.run_saver import HandedBack
 from langgraph.config import get_stream_writer
 from langgraph.graph import START, StateGraph
 
@@ -48,6 +49,18 @@ async def emitting(_: Any) -> Any:
         raise psycopg.OperationalError("the graph's own connection is lost")
 
 
+def leave(_: State) -> State:
+    raise HandedBack(in_doubt=True)
+
+
+@asynccontextmanager
+async def leaving(_: Any) -> Any:
+    try:
+        yield graph_of(leave)
+    finally:
+        raise psycopg.OperationalError("the graph's own connection is lost")
+
+
 class Panic(BaseException):
     pass
 
@@ -59,7 +72,7 @@ def panicking(_: Any) -> Any:
 def lost(_: Any) -> Any:
     raise psycopg.OperationalError("half of a pair: \ud800")
 `;
-const NAMES = ['waiting', 'emitting', 'panicking', 'lost'];
+const NAMES = ['waiting', 'emitting', 'leaving', 'panicking', 'lost'];
 
 type About<T extends FromProcess['type']> = Extract<FromProcess, { type: T }>;
 
@@ -160,6 +173,12 @@ describe('a graph process in Python', () => {
       status: 'error',
       error: { error: 'MessageTooLarge' },
     });
+  });
+
+  it('hands a run back although its clean-up fails', async () => {
+    const id = await offer('leaving');
+    send({ type: 'begin', id });
+    expect((await answer('outcome', id)).outcome).toEqual({ status: 'handed-back', inDoubt: true });
   });
 
   it('reports a run whose request it can’t read', async () => {
