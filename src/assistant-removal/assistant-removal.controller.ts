@@ -12,7 +12,10 @@ import { RouteTags } from '../http/route-tags';
 export class AssistantRemovalController {
   constructor(private readonly removal: AssistantRemovalService) {}
 
-  /** Runs of it that are in flight are interrupted; with `delete_threads` the threads that it ran on last go as well. */
+  /**
+   * Runs of it that are in flight are interrupted; with `delete_threads` the threads that it ran on last go as well. Both only
+   * as far as the custom auth allows the user.
+   */
   @Delete(':assistant_id')
   @HttpCode(204)
   @ApiOperation({ summary: 'Delete an assistant and its versions' })

@@ -88,9 +88,13 @@ export class RunsService {
     await this.cancelAll(tenantId, inFlight, action, 'requested');
   }
 
-  /** Interrupts the runs in flight of an assistant. */
+  /** Interrupts the runs in flight of an assistant, without those that the custom auth doesn't let the user cancel. */
   async cancelOfAssistant(tenantId: TenantId, assistantId: string): Promise<void> {
-    const runs = await this.repository.findRunsByStatus(tenantId, IN_FLIGHT_STATUSES, { assistantId });
+    const requested = { action: 'interrupt', metadata: {} };
+    const allowed = await this.authorizer.authorizeIfAllowed('threads', 'update', requested);
+    if (!allowed) return;
+    const selection = { assistantId, access: allowed.filter };
+    const runs = await this.repository.findRunsByStatus(tenantId, IN_FLIGHT_STATUSES, selection);
     await this.cancelAll(tenantId, runs, 'interrupt', 'assistant deleted');
   }
 

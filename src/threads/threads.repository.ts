@@ -202,10 +202,16 @@ export class ThreadsRepository {
     });
   }
 
-  async findIdsOfAssistant(tenantId: TenantId, assistantId: string, limit: number): Promise<string[]> {
+  /** In the order of the ids, from the one that comes next after `after`. */
+  async findIdsOfAssistant(
+    tenantId: TenantId,
+    assistantId: string,
+    { limit, after }: { limit: number; after: string | undefined },
+  ): Promise<string[]> {
     const found: { thread_id: string }[] = await this.threads.query(
-      `SELECT thread_id FROM threads WHERE tenant_id = $1 AND metadata @> $2 AND NOT temporary LIMIT $3`,
-      [tenantId, JSON.stringify({ assistant_id: assistantId }), limit],
+      `SELECT thread_id FROM threads WHERE tenant_id = $1 AND metadata @> $2 AND NOT temporary
+       AND ($4::uuid IS NULL OR thread_id > $4) ORDER BY thread_id LIMIT $3`,
+      [tenantId, JSON.stringify({ assistant_id: assistantId }), limit, after ?? null],
     );
     return found.map(({ thread_id }) => thread_id);
   }

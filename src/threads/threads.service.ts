@@ -144,14 +144,18 @@ export class ThreadsService {
     return countThreads;
   }
 
-  /** Deletes the threads that an assistant ran on last. */
+  /** Deletes the threads that an assistant ran on last, without those that the custom auth doesn't let the user delete. */
   async deleteOfAssistant(tenantId: TenantId, assistantId: string): Promise<void> {
-    for (;;) {
-      const threadIds = await this.repository.findIdsOfAssistant(tenantId, assistantId, DELETE_BATCH);
-      // Another caller may delete them as well.
-      for (const threadId of threadIds) await this.remove(tenantId, threadId);
-      if (threadIds.length < DELETE_BATCH) return;
-    }
+    let after: string | undefined;
+    do {
+      const page = { limit: DELETE_BATCH, after };
+      const threadIds = await this.repository.findIdsOfAssistant(tenantId, assistantId, page);
+      for (const threadId of threadIds) {
+        // Another caller may delete them as well.
+        if (await this.isDeletable(tenantId, threadId)) await this.remove(tenantId, threadId);
+      }
+      after = threadIds.length < DELETE_BATCH ? undefined : threadIds.at(-1);
+    } while (after !== undefined);
   }
 
   /** Requires the rights to read the thread and to create one. */
@@ -264,6 +268,11 @@ export class ThreadsService {
     }
     // Another client's run is on the thread already, which therefore stays.
     if (written === 'busy') throw threadErrors.busy();
+  }
+
+  private async isDeletable(tenantId: TenantId, threadId: string): Promise<boolean> {
+    const allowed = await this.authorizer.authorizeIfAllowed('threads', 'delete', { thread_id: threadId });
+    return allowed !== undefined && this.isAccessible(tenantId, threadId, allowed.filter);
   }
 
   /** Resolves to false when there is no such thread. */

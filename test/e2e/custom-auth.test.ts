@@ -278,6 +278,38 @@ describe.each([
       expect(await status(alice.runs.wait(null, assistant_id, { input: {} }))).toBe(200);
     });
 
+    it('deleting a shared assistant leaves the threads and runs of other users as they are', async () => {
+      const carol = as('carol');
+      const { assistant_id } = await alice.assistants.create({ graphId: 'whoami', metadata: { team: 'blue' } });
+      const begin = async (client: Client) => {
+        const [ended, waiting] = await Promise.all([client.threads.create(), client.threads.create()]);
+        await client.runs.wait(ended.thread_id, assistant_id, { input: {} });
+        const { run_id } = await client.runs.create(waiting.thread_id, assistant_id, { input: {}, afterSeconds: 600 });
+        return { ended: ended.thread_id, waiting: waiting.thread_id, run_id };
+      };
+      const [hers, foreign] = [await begin(alice), await begin(carol)];
+      const stateless = await carol.runs.create(null, assistant_id, { input: {}, afterSeconds: 600 });
+      // More than are deleted at a time.
+      await gantry.sql.query(
+        `INSERT INTO threads (thread_id, tenant_id, status, metadata)
+         SELECT gen_random_uuid(), tenant_id, 'idle', metadata FROM threads, generate_series(1, 120) WHERE thread_id = $1`,
+        [foreign.ended],
+      );
+
+      const url = `${gantry.url}/assistants/${assistant_id}?delete_threads=true`;
+      const deleted = await fetch(url, { method: 'DELETE', headers: { authorization: 'Bearer alice' } });
+      expect(deleted.status).toBe(204);
+
+      expect(await status(alice.threads.get(hers.ended))).toBe(404);
+      expect(await status(alice.threads.get(hers.waiting))).toBe(404);
+      const left = await carol.threads.search({ metadata: { assistant_id }, limit: 1_000 });
+      expect(left.map((each) => each.thread_id)).toEqual(expect.arrayContaining([foreign.ended, foreign.waiting]));
+      expect(left).toHaveLength(122);
+      expect((await carol.runs.get(foreign.waiting, foreign.run_id)).status).toBe('pending');
+      const { rows } = await gantry.sql.query(`SELECT status FROM runs WHERE run_id = $1`, [stateless.run_id]);
+      expect(rows).toEqual([{ status: 'pending' }]);
+    });
+
     it('the default assistants are hidden by a filter for owners, and shown by one that names what the system created', async () => {
       const carol = as('carol');
       const { assistant_id: own } = await carol.assistants.create({ graphId: 'whoami', name: 'hers' });

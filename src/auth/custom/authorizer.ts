@@ -39,6 +39,23 @@ export class Authorizer {
     };
   }
 
+  /**
+   * The same for a step that leaves out what the user may not do: resolves to undefined when the handler refuses.
+   * @throws {ApiError} when the module fails
+   */
+  async authorizeIfAllowed<V extends object>(
+    resource: AuthResource,
+    action: AuthAction,
+    value: V,
+  ): Promise<Authorized<V> | undefined> {
+    try {
+      return await this.authorize(resource, action, value);
+    } catch (error) {
+      if (error instanceof ApiError && error.status < 500) return undefined;
+      throw error;
+    }
+  }
+
   private filterOf(returned: unknown): AccessFilter | undefined {
     if (returned === undefined) return undefined;
     try {

@@ -54,7 +54,8 @@ async def find(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> bool | dic
     if isinstance(ctx.user, Auth.types.StudioUser):
         return True
     owner = {"owner": ctx.user.identity}
-    return {"$or": [owner, {"created_by": "system"}]} if ctx.user.identity == "carol" else owner
+    alternatives = [owner, {"created_by": "system"}, {"team": "blue"}]
+    return {"$or": alternatives} if ctx.user.identity == "carol" else owner
 
 
 @auth.on.threads.create
