@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
-import { type AccessFilter, accessSql } from '../auth/custom/access-filter';
+import { type SearchAccess, searchAccessSql } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
 import { storedJson, storedText } from '../database/at-rest';
 import type { RunError } from '../graphs/host/protocol';
@@ -207,7 +207,7 @@ export class A2aTasksRepository {
     assistantId: string,
     filter: TaskFilter,
     page: { size: number; after?: TaskCursor },
-    access?: AccessFilter,
+    access: SearchAccess,
   ): Promise<{ rows: TaskRow[]; total: number }> {
     const parameters: unknown[] = [
       tenantId,
@@ -219,15 +219,16 @@ export class A2aTasksRepository {
       page.after?.taskId ?? null,
       page.size,
     ];
-    const isTheirs = access
+    const isTheirs = searchAccessSql(access, 'threads.metadata', (value) => `$${parameters.push(value)}`);
+    const isListed = isTheirs
       ? `EXISTS (SELECT 1 FROM threads WHERE threads.tenant_id = $1 AND threads.thread_id = task.thread_id
-           AND (${accessSql(access, 'threads.metadata', (value) => `$${parameters.push(value)}`)}))`
+           AND ${isTheirs})`
       : 'TRUE';
     const rows: (TaskRow & { total: string })[] = await this.database.query(
       `WITH matching AS (
          SELECT * FROM (
            ${TASKS} WHERE task.tenant_id = $1 AND task.assistant_id = $2 AND ($3::text IS NULL OR task.context_id = $3)
-             AND ${isTheirs}
+             AND ${isListed}
          ) found
          WHERE ($4::text IS NULL OR state = $4) AND ($5::timestamptz IS NULL OR "statusAt" >= $5)
        )

@@ -89,7 +89,7 @@ export class A2aTasksService {
     filter: TaskFilter,
     page: { size: number; after?: TaskCursor },
   ): Promise<{ rows: TaskRow[]; total: number }> {
-    const { filter: access } = await this.authorizer.authorize('threads', 'search', {});
+    const access = await this.authorizer.authorizeSearch('threads', { metadata: {} });
     return this.tasks.listTasks(tenantId, assistant.assistantId, filter, page, access);
   }
 

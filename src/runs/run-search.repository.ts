@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository, type SelectQueryBuilder } from 'typeorm';
-import { type AccessFilter, restrict } from '../auth/custom/access-filter';
+import { parametersOf, type SearchAccess, searchAccessSql } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
 import { inFlightSql } from '../database/run-status';
 import { ThreadEntity } from '../threads/thread.entity';
@@ -39,17 +39,17 @@ export class RunSearchRepository {
   constructor(@InjectRepository(RunEntity) private readonly runs: Repository<RunEntity>) {}
 
   /** Newest first. */
-  searchRuns(tenantId: TenantId, search: SearchRuns, access?: AccessFilter): Promise<RunEntity[]> {
+  searchRuns(tenantId: TenantId, search: SearchRuns, access: SearchAccess): Promise<RunEntity[]> {
     const query = this.filtered(tenantId, search, access).select(LISTED);
     if (search.before !== undefined) query.andWhere('r.runId < :before', { before: search.before });
     return query.orderBy('r.runId', 'DESC').limit(search.limit).getMany();
   }
 
-  countRuns(tenantId: TenantId, filter: RunFilter, access?: AccessFilter): Promise<number> {
+  countRuns(tenantId: TenantId, filter: RunFilter, access: SearchAccess): Promise<number> {
     return this.filtered(tenantId, filter, access).getCount();
   }
 
-  async openRuns(tenantId: TenantId, { assistant_id }: AskRunStats, access?: AccessFilter): Promise<OpenRuns> {
+  async openRuns(tenantId: TenantId, { assistant_id }: AskRunStats, access: SearchAccess): Promise<OpenRuns> {
     const query = this.filtered(tenantId, { assistant_id }, access)
       .andWhere(inFlightSql('r'))
       .select(`count(*) FILTER (WHERE r.status = 'pending' AND r.scheduled_at <= now())`, 'pending')
@@ -66,7 +66,7 @@ export class RunSearchRepository {
     tenantId: TenantId,
     { assistant_id }: AskRunStats,
     { from, bucketSeconds }: { from: Date; bucketSeconds: number },
-    access?: AccessFilter,
+    access: SearchAccess,
   ): Promise<StatsRow[]> {
     const query = this.filtered(tenantId, { assistant_id, created_after: from.toISOString() }, access)
       .select(`floor(extract(epoch FROM r.created_at - :from) / :bucketSeconds)::int`, 'bucket')
@@ -89,7 +89,7 @@ export class RunSearchRepository {
     return query.getRawMany<StatsRow>();
   }
 
-  private filtered(tenantId: TenantId, filter: RunFilter, access?: AccessFilter): SelectQueryBuilder<RunEntity> {
+  private filtered(tenantId: TenantId, filter: RunFilter, access: SearchAccess): SelectQueryBuilder<RunEntity> {
     const query = this.runs.createQueryBuilder('r').where('r.tenantId = :tenantId', { tenantId });
     const { run_id, status, assistant_id, graph_id, thread_id, metadata, error, created_after, created_before } =
       filter;
@@ -113,9 +113,9 @@ export class RunSearchRepository {
         created_before,
       });
     }
-    if (!access) return query;
-    query.innerJoin(ThreadEntity, 't', 't.threadId = r.threadId AND t.tenantId = r.tenantId');
-    return restrict(query, 't.metadata', access);
+    const isTheirs = searchAccessSql(access, 't.metadata', parametersOf(query));
+    if (isTheirs === undefined) return query;
+    return query.innerJoin(ThreadEntity, 't', `t.threadId = r.threadId AND t.tenantId = r.tenantId AND ${isTheirs}`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Authorizer } from '../auth/custom/authorizer';
-import type { AccessFilter } from '../auth/custom/access-filter';
+import type { SearchAccess } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
 import { toApiTime } from '../http/api-time';
 import { RunSearchRepository } from './run-search.repository';
@@ -16,17 +16,17 @@ export class RunSearchService {
   ) {}
 
   async searchRuns(tenantId: TenantId, search: SearchRuns): Promise<FoundRun[]> {
-    const access = await this.authorized({ thread_id: search.thread_id, metadata: {} });
+    const access = await this.authorized({ thread_id: search.thread_id });
     return (await this.repository.searchRuns(tenantId, search, access)).map(toFoundRun);
   }
 
   async countRuns(tenantId: TenantId, filter: RunFilter): Promise<number> {
-    const access = await this.authorized({ thread_id: filter.thread_id, metadata: {} });
+    const access = await this.authorized({ thread_id: filter.thread_id });
     return this.repository.countRuns(tenantId, filter, access);
   }
 
   async stats(tenantId: TenantId, asked: AskRunStats): Promise<RunStats> {
-    const access = await this.authorized({ metadata: {} });
+    const access = await this.authorized();
     const bucketSeconds = (asked.hours * 3600) / asked.buckets;
     const from = new Date(Date.now() - asked.hours * 3_600_000);
     const [open, rows] = await Promise.all([
@@ -56,12 +56,9 @@ export class RunSearchService {
     };
   }
 
-  /** Runs are those of threads: who may search these may search them, and finds what the filter allows. */
-  private async authorized(value: {
-    thread_id?: string | undefined;
-    metadata: object;
-  }): Promise<AccessFilter | undefined> {
-    return (await this.authorizer.authorize('threads', 'search', value)).filter;
+  /** Runs are those of threads: who may search these may search them, and finds those of the threads that this would find. */
+  private authorized(requested: { thread_id?: string | undefined } = {}): Promise<SearchAccess> {
+    return this.authorizer.authorizeSearch('threads', { ...requested, metadata: {} });
   }
 }
 

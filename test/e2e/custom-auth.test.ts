@@ -202,6 +202,12 @@ describe.each([
     });
 
     it('a run belongs to the owner of its thread', async () => {
+      const countCreated = async (name: string): Promise<number> => {
+        const overview = await ask({ authorization: `Bearer ${name}` }, '/runs/overview');
+        const { buckets } = (await overview.json()) as { buckets: { created: number }[] };
+        return buckets.reduce((sum, { created }) => sum + created, 0);
+      };
+      const [hers, his] = [await countCreated('alice'), await countCreated('bob')];
       const { thread_id } = await alice.threads.create();
       const { run_id } = await alice.runs.create(thread_id, 'whoami', { input: {}, afterSeconds: 60 });
       const statelessPath = (path: string): Promise<Response> =>
@@ -225,6 +231,7 @@ describe.each([
       };
       expect(await found('bob')).toEqual([[], 0]);
       expect(await found('alice')).toEqual([[run_id], 1]);
+      expect([await countCreated('alice'), await countCreated('bob')]).toEqual([hers + 1, his]);
       expect(await alice.runs.get(thread_id, run_id)).toMatchObject({
         status: 'pending',
         metadata: { owner: 'alice' },

@@ -1,9 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
-import { isJsonObject } from '../../database/json';
+import { isJsonObject, type JsonObject } from '../../database/json';
 
 /** Condition on a resource's metadata for a user's access: all of the clauses. */
 export type AccessFilter = AccessClause[];
+
+/** Condition on the metadata of what a search may find. */
+export interface SearchAccess {
+  filter: AccessFilter | undefined;
+  /** Metadata that all of it has; empty for any. */
+  metadata: JsonObject;
+}
 
 type AccessClause =
   | { kind: 'eq'; key: string; value: unknown }
@@ -69,6 +76,19 @@ export function accessSql(filter: AccessFilter, column: string, bind: (value: st
   return clauses.length > 0 ? clauses.join(' AND ') : 'TRUE';
 }
 
+/** The condition on a search as SQL, in the same way; undefined where it finds everything. */
+export function searchAccessSql(
+  { filter, metadata }: SearchAccess,
+  column: string,
+  bind: (value: string) => string,
+): string | undefined {
+  const clauses = [
+    ...(filter ? [`(${accessSql(filter, column, bind)})`] : []),
+    ...(Object.keys(metadata).length > 0 ? [`${column} @> CAST(${bind(JSON.stringify(metadata))} AS jsonb)`] : []),
+  ];
+  return clauses.length > 0 ? clauses.join(' AND ') : undefined;
+}
+
 /** The same filter without conditions on fields that the object doesn't have. */
 export function whereSaid(filter: AccessFilter, object: Record<string, unknown>): AccessFilter {
   return filter.flatMap((clause): AccessFilter => {
@@ -104,12 +124,15 @@ export function restrict<T extends ObjectLiteral>(
   column: string,
   filter: AccessFilter | undefined,
 ): SelectQueryBuilder<T> {
-  if (!filter) return query;
+  return filter ? query.andWhere(`(${accessSql(filter, column, parametersOf(query))})`) : query;
+}
+
+/** Takes values for a query, and returns their placeholders. */
+export function parametersOf<T extends ObjectLiteral>(query: SelectQueryBuilder<T>): (value: string) => string {
   let count = 0;
-  const sql = accessSql(filter, column, (value) => {
+  return (value) => {
     const name = `access${count++}`;
     query.setParameter(name, value);
     return `:${name}`;
-  });
-  return query.andWhere(`(${sql})`);
+  };
 }

@@ -1,7 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { JsonObject } from '../../database/json';
 import { currentScope } from '../../database/request-scope';
 import { ApiError } from '../../http/api-error';
-import { type AccessFilter, parseAccessFilter } from './access-filter';
+import { type AccessFilter, parseAccessFilter, type SearchAccess } from './access-filter';
 import { CustomAuth } from './custom-auth';
 import type { AuthAction, AuthResource } from './protocol';
 
@@ -37,6 +38,16 @@ export class Authorizer {
       filter: this.filterOf(answer.filter),
       isGeneral: answer.isGeneral ?? false,
     };
+  }
+
+  /**
+   * Asks whether the user may search resources that are found by way of others, such as runs by their threads.
+   * @throws {ApiError} as `authorize` does
+   */
+  async authorizeSearch(resource: AuthResource, requested: { metadata: JsonObject }): Promise<SearchAccess> {
+    const { value, filter } = await this.authorize(resource, 'search', requested);
+    // A handler may have replaced it by null.
+    return { filter, metadata: (value.metadata as JsonObject | null) ?? {} };
   }
 
   /**

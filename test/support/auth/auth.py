@@ -68,6 +68,15 @@ async def create(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> bool | d
     return {"owner": ctx.user.identity}
 
 
+@auth.on.threads.search
+async def search(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, Any] | None:
+    if isinstance(ctx.user, Auth.types.StudioUser):
+        return None
+    value["metadata"]["owner"] = ctx.user.identity
+    # For one user the search alone is narrowed, without a filter.
+    return None if ctx.user.identity == "bob" else {"owner": ctx.user.identity}
+
+
 @auth.on.threads.read
 async def read(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, Any]:
     return {"readers": {"$contains": ctx.user.identity}}

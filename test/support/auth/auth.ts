@@ -39,6 +39,11 @@ export const auth = new Auth()
     const alternatives = [owner, { created_by: 'system' }, { team: 'blue' }];
     return user.identity === 'carol' ? ({ $or: alternatives } as never) : owner;
   })
+  .on('threads:search', ({ value, user }) => {
+    value.metadata = { ...value.metadata, owner: user.identity };
+    // For one user the search alone is narrowed, without a filter.
+    return user.identity === 'bob' ? undefined : { owner: user.identity };
+  })
   .on('threads:create', ({ value, user, permissions }) => {
     if (!permissions.includes('write')) return false;
     const counted = user.identity === 'counted' ? { visits: (user as unknown as { visits: number }).visits } : {};
