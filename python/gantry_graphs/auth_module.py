@@ -37,6 +37,20 @@ class Refusal(Exception):
         self.detail = detail
 
 
+class QueryParams(dict[str, str]):
+    """The parameters of a query, read as those of Starlette: the last value of each name, and a list of all values."""
+
+    def __init__(self, query: str) -> None:
+        self._pairs = parse_qsl(query, keep_blank_values=True)
+        super().__init__(self._pairs)
+
+    def getlist(self, key: str) -> list[str]:
+        return [value for name, value in self._pairs if name == key]
+
+    def multi_items(self) -> list[tuple[str, str]]:
+        return list(self._pairs)
+
+
 class AuthModule:
     def __init__(self, exported: Any, where: str) -> None:
         """Raises TypeError when `exported` is no Auth object or can't authenticate; `where` names it."""
@@ -165,7 +179,7 @@ def _arguments(request: dict[str, Any], wanted: Mapping[str, Any]) -> dict[str, 
         "method": scope["method"],
         "path": scope["path"],
         "path_params": scope["path_params"],
-        "query_params": dict(parse_qsl(url.query, keep_blank_values=True)),
+        "query_params": QueryParams(url.query),
         "headers": fields,
         "authorization": authorization.decode("latin-1") if authorization is not None else None,
     }
@@ -184,12 +198,21 @@ def _user(fields: dict[str, Any]) -> Any:
 
 
 def _user_fields(answer: Any) -> dict[str, Any]:
-    if isinstance(answer, str):
-        return _complete({"identity": answer})
-    fields = _fields(answer)
+    if isinstance(answer, tuple) and len(answer) == 2:
+        permissions, user = answer
+        return _complete({**_identified(user), "permissions": permissions})
+    return _complete(_identified(answer))
+
+
+def _identified(user: Any) -> dict[str, Any]:
+    if isinstance(user, str):
+        return {"identity": user}
+    fields = _fields(user)
     if not isinstance(fields.get("identity"), str):
-        raise TypeError("authenticate returned neither a str nor something with an identity")
-    return _complete(fields)
+        raise TypeError(
+            "authenticate returned neither a str nor something with an identity, nor a pair of permissions and one of these"
+        )
+    return fields
 
 
 def _fields(answer: Any) -> dict[str, Any]:

@@ -104,6 +104,16 @@ describe.each([
       ]);
     });
 
+    it('may be a pair of permissions and user, chosen by all values of a parameter of the query', async () => {
+      const me = async (name: string, query = ''): Promise<unknown> =>
+        (await fetch(`${gantry.url}/api/v1/me${query}`, { headers: { authorization: `Bearer ${name}` } })).json();
+      expect(await me('paired', '?may=read&may=write&other=1')).toMatchObject({
+        identity: 'paired',
+        permissions: ['read', 'write'],
+      });
+      expect(await me('named')).toMatchObject({ identity: 'named', permissions: [] });
+    });
+
     it('is asked for in a process that survives sys.exit()', async () => {
       const visits = async (device: string): Promise<number> => {
         const answer = await ask({ authorization: 'Bearer counted', 'x-device': device }, '/threads', {});

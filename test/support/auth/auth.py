@@ -15,7 +15,9 @@ class UpstreamError(RuntimeError):
 
 
 @auth.authenticate
-async def authenticate(authorization: str | None, method: str, headers: dict[bytes, bytes]) -> dict[str, Any]:
+async def authenticate(
+    authorization: str | None, method: str, headers: dict[bytes, bytes], query_params: Any
+) -> dict[str, Any] | tuple[list[str], Any]:
     global visits
     found = re.match(r"Bearer (.+)$", authorization or "")
     if not found:
@@ -34,6 +36,11 @@ async def authenticate(authorization: str | None, method: str, headers: dict[byt
         raise RuntimeError("a secret of the module")
     if name == "nobody":
         return None  # type: ignore[return-value]
+    if name == "paired":
+        # As Starlette's authentication has it: permissions, and the user.
+        return query_params.getlist("may"), {"identity": name, "permissions": ["nothing"]}
+    if name == "named":
+        return [], name
     while name == "hang":
         pass
     visits += 1
