@@ -649,6 +649,16 @@ describe.each([
     });
   });
 
+  if (config === 'langgraph-python.json') {
+    it('serves others again after calls that hang in all threads of the module', async () => {
+      // More than there are threads.
+      const hanging = Array.from({ length: 40 }, () => ask({ authorization: 'Bearer thread-hang' }));
+      expect(new Set((await Promise.all(hanging)).map((answer) => answer.status))).toEqual(new Set([500]));
+      const isServed = async () => (await ask({ authorization: 'Bearer thread' })).status === 200;
+      await waitFor('an answer to another user', isServed, 30_000);
+    });
+  }
+
   it('serves others while a call of the module hangs, and restarts a module that blocks', async () => {
     const hanging = ask({ authorization: 'Bearer hang' });
     expect((await fetch(`${gantry.url}/ok`)).status).toBe(200);

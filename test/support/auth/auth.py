@@ -1,7 +1,9 @@
 """What auth.ts is, in Python: who has a token is its user, and owns what he makes. `Bearer alice` is alice."""
 
+import asyncio
 import re
 import sys
+import time
 from typing import Any
 
 from langgraph_sdk import Auth
@@ -41,6 +43,8 @@ async def authenticate(
         return query_params.getlist("may"), {"identity": name, "permissions": ["nothing"]}
     if name == "named":
         return [], name
+    if name.startswith("thread"):
+        await asyncio.to_thread(time.sleep, 3_600 if name == "thread-hang" else 0)
     while name == "hang":
         pass
     visits += 1
