@@ -22,7 +22,13 @@ RawHeaders = list[tuple[bytes, bytes]]
 
 
 class Ask:
-    """Stands for the caller of a request that the API hasn't identified yet."""
+    """Stands for the caller of a request that the API hasn't identified for the app's routes yet.
+
+    It may know the user already, for middleware.
+    """
+
+    def __init__(self, user: dict[str, Any] | None = None) -> None:
+        self.user = user
 
 
 ASK: Final = Ask()
@@ -35,9 +41,16 @@ def caller_in(headers: Iterable[tuple[bytes, bytes]]) -> tuple[RawHeaders, dict[
     for name, value in headers:
         if name.lower() != CALLER_HEADER:
             rest.append((name, value))
+        elif value.startswith(b"ask."):
+            caller = Ask(_decoded(value.removeprefix(b"ask.")).get("user"))
         elif value != b"ask":
-            caller = orjson.loads(urlsafe_b64decode(value + b"=" * (-len(value) % 4)))
+            caller = _decoded(value)
     return rest, caller
+
+
+def _decoded(value: bytes) -> dict[str, Any]:
+    caller: dict[str, Any] = orjson.loads(urlsafe_b64decode(value + b"=" * (-len(value) % 4)))
+    return caller
 
 
 def caller_of(headers: RawHeaders) -> dict[str, str]:

@@ -12,7 +12,7 @@ from starlette.routing import Match
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
-from .app_caller import ASK, caller_in, caller_of
+from .app_caller import ASK, Ask, caller_in, caller_of
 from .app_table import routes_for_api
 from .inner_api import InnerApi
 from .sdk_client import credentials
@@ -94,7 +94,7 @@ class _Front:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             # The API asks for the caller of each handshake before it hands it on, and has no WebSockets for the app.
-            is_served = scope.get(_CALLER, ASK) is not ASK and _best_match(self._router, scope) is Match.FULL
+            is_served = not isinstance(scope.get(_CALLER, ASK), Ask) and _best_match(self._router, scope) is Match.FULL
             await (self._router if is_served else WebSocketClose())(scope, receive, send)
             return
         if scope["type"] != "http":
@@ -104,7 +104,7 @@ class _Front:
         # A path of the app under a method that only the API may have.
         if match is Match.PARTIAL:
             await self._api.pass_on(scope, receive, send)
-        elif scope.get(_CALLER, ASK) is not ASK:
+        elif not isinstance(scope.get(_CALLER, ASK), Ask):
             await self._router(scope, receive, send)
         elif match is Match.NONE:
             await self._api.pass_on(scope, receive, send)
@@ -120,8 +120,9 @@ class _Front:
 
 
 def _know_user(scope: Scope) -> None:
-    """Gives routes `request.user`, as on the hosted platform, where a custom auth knows one."""
-    fields = None if scope[_CALLER] is ASK else scope[_CALLER].get("user")
+    """Gives routes and middleware `request.user`, as on the hosted platform, where a custom auth knows one."""
+    caller = scope[_CALLER]
+    fields = caller.user if isinstance(caller, Ask) else caller.get("user")
     if fields is not None:
         scope["user"] = User(fields)
         scope["auth"] = AuthCredentials(fields["permissions"])

@@ -65,6 +65,19 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     const declared = [context.getHandler(), context.getClass()];
     const access = this.reflector.getAllAndOverride<Access | undefined>(ACCESS, declared);
     if (access === 'public') return true;
+    await this.identify(context);
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    await this.rates.take(request, http.getResponse<FastifyReply>(), access);
+    const needed = this.reflector.getAllAndOverride<Entitlement | undefined>(ENTITLEMENT, declared);
+    if (needed && request.tenantId) await this.entitlements.require(request.tenantId, needed);
+    return true;
+  }
+
+  /** Finds out who makes a request, without counting it. @throws {ApiError} for a caller without access */
+  async identify(context: ExecutionContext): Promise<void> {
+    const declared = [context.getHandler(), context.getClass()];
+    const access = this.reflector.getAllAndOverride<Access | undefined>(ACCESS, declared);
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const asksUsers =
       this.customAuth.source && this.reflector.getAllAndOverride<boolean | undefined>(CUSTOM_AUTH, declared);
@@ -80,10 +93,6 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     if (user) request.user = user;
     if (accessEndsAt !== undefined) request.accessEndsAt = accessEndsAt;
     request.actor = { ...actor, ...(address !== undefined && { address }) };
-    await this.rates.take(request, context.switchToHttp().getResponse<FastifyReply>(), access);
-    const needed = this.reflector.getAllAndOverride<Entitlement | undefined>(ENTITLEMENT, declared);
-    if (needed && tenantId) await this.entitlements.require(tenantId, needed);
-    return true;
   }
 
   private async resolve(request: FastifyRequest, access: Access | undefined): Promise<Caller> {

@@ -18,7 +18,7 @@ export const APP_SOCKET_PATH = `${INNER_PREFIX}socket`;
 /** Where the process of the app asks who makes a request for a route of the app's. */
 const CALLER_PATH = `${INNER_PREFIX}caller`;
 /** Header that names the caller to the process of the app, or says that it has to ask. Clients can't send it. */
-const CALLER_HEADER = 'x-gantry-caller';
+export const CALLER_HEADER = 'x-gantry-caller';
 /** Requests to the app at a time; each takes two descriptors of this process. */
 const MAX_REQUESTS = 2_048;
 /** No route has this one. */
@@ -33,6 +33,9 @@ export const isCallerTarget = (target: string): boolean => target.startsWith(`${
 
 /** Caller of a request that may pass, in the form that the app's process reads. */
 const callerHeader = ({ user }: FastifyRequest): string => Buffer.from(JSON.stringify({ user })).toString('base64url');
+
+/** The same for a request that the app only passes on: the API is asked again, but middleware may know a user already. */
+const askingHeader = (request: FastifyRequest): string => (request.user ? `ask.${callerHeader(request)}` : 'ask');
 
 /** The headers, without those about forwarding unless a trusted proxy has sent them. */
 function trustedHeaders<T extends object>(headers: T, { ips = [] }: FastifyRequest): Partial<T> {
@@ -49,7 +52,7 @@ function headersForApp<T extends object>(headers: T, request: FastifyRequest, pa
     'x-forwarded-for': request.ip,
     'x-forwarded-proto': request.protocol,
     'x-request-id': request.id,
-    [CALLER_HEADER]: passedOnTo === undefined ? callerHeader(request) : 'ask',
+    [CALLER_HEADER]: passedOnTo === undefined ? callerHeader(request) : askingHeader(request),
   };
 }
 

@@ -2,6 +2,7 @@ import { chmodSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { setRemoteAddress } from '../patches/node/http-server';
+import { CALLER_HEADER } from './custom-app.plugin';
 
 /** The app's process as the sender of a request: the unspecified address, which no client on the network can have. */
 export const APP_PROCESS_ADDRESS = '::';
@@ -18,6 +19,8 @@ export const isInnerCall = (request: IncomingMessage): boolean => innerCalls.has
 export async function serveInnerApi(fastify: FastifyInstance, socketPath: string): Promise<void> {
   const server: Server = createServer((request, response) => {
     innerCalls.add(request);
+    // What the API reported to the app about the user must not be read, or logged, as a header of the client's.
+    delete request.headers[CALLER_HEADER];
     request.headers['x-forwarded-for'] ??= '127.0.0.1';
     // Each request has a connection of its own.
     setRemoteAddress(request.socket, APP_PROCESS_ADDRESS);

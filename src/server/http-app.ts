@@ -183,8 +183,10 @@ function customAppGuard(
   const guard = app.get(AuthGuard);
   return async (request, reply, passedOnTo) => {
     if (passedOnTo === undefined ? !settings.protectsApp : !settings.authFirst || isPublic(passedOnTo)) return;
-    const route = passedOnTo === undefined ? CustomRoutes : ApiRoutes;
-    await guard.canActivate(contextOf(request, reply, { controller: route, handler: serveCustomApp }));
+    const controller = passedOnTo === undefined ? CustomRoutes : ApiRoutes;
+    const context = contextOf(request, reply, { controller, handler: serveCustomApp });
+    // What is passed on is counted by the API, which is asked again.
+    await (passedOnTo === undefined ? guard.canActivate(context) : guard.identify(context));
     if (request.ws) checkStreams(request, streamsPerKey);
   };
 }

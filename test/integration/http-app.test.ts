@@ -25,8 +25,12 @@ interface Served {
   config: TemporaryConfig;
 }
 
-async function serve(http: Record<string, unknown>, env: Record<string, string> = {}): Promise<Served> {
-  const config = temporaryConfig({ http });
+async function serve(
+  http: Record<string, unknown>,
+  env: Record<string, string> = {},
+  sections: Record<string, unknown> = {},
+): Promise<Served> {
+  const config = temporaryConfig({ http, ...sections });
   return { api: await startTestApi({ ...environment(config), ...env }), config };
 }
 
@@ -302,6 +306,33 @@ describe('http.app in Python, as FastAPI and Starlette parse it', () => {
     }
     expect(readFileSync(notes, 'utf8')).toBe('started\nstopped\n');
     rmSync(folder, { recursive: true });
+  });
+
+  it('gives middleware the user with authentication before it, and counts a request once', async () => {
+    const users = join(__dirname, '..', 'python-graphs', 'applications', 'auth.py');
+    const served = await serve(
+      { app: `${PYTHON_APPS}:app`, middleware_order: 'auth_first' },
+      { GANTRY_RATE_LIMIT_PER_SECOND: '100' },
+      { auth: { path: `${users}:auth` } },
+    );
+    try {
+      const ask = async (path: string, body?: object): Promise<Response> =>
+        fetch(served.api.url + path, {
+          headers: { authorization: 'Bearer ann', 'content-type': 'application/json' },
+          ...(body && { method: 'POST', body: JSON.stringify(body) }),
+        });
+      const answers = [await ask('/threads/search', {}), await ask('/threads/count', {}), await ask('/numbers/7')];
+      expect(answers.map(({ status, headers }) => [status, headers.get('x-user')])).toEqual([
+        [200, 'ann'],
+        [200, 'ann'],
+        [200, 'ann'],
+      ]);
+      const [first, second] = answers.map(({ headers }) => Number(headers.get('x-ratelimit-remaining')));
+      expect(first - second).toBe(1);
+      expect((await fetch(`${served.api.url}/info`)).headers.get('x-user')).toBeNull();
+    } finally {
+      await discard(served);
+    }
   });
 
   it('requires a key where no spelling passes through middleware, and forwards no other request', async () => {

@@ -45,6 +45,8 @@ late = APIRouter(prefix="/late")
 async def own_header(request: Request, call_next):
     response = await call_next(request)
     response.headers["x-own-middleware"] = "yes"
+    if "user" in request.scope:
+        response.headers["x-user"] = request.user.identity
     return response
 
 
