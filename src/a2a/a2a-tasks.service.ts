@@ -3,6 +3,8 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { validate as isUuid, v5 as uuidv5, v7 as uuidv7 } from 'uuid';
 import { Authorizer } from '../auth/custom/authorizer';
+import type { TenantId } from '../auth/tenant';
+import { currentScope } from '../database/request-scope';
 import { ApiError } from '../http/api-error';
 import { RunCreationService } from '../runs/run-creation.service';
 import type { RunOrigin } from '../runs/run-origin';
@@ -19,7 +21,7 @@ import { A2aTasksRepository, type TaskCursor, type TaskFilter, type TaskRow } fr
 import { a2aErrors } from './a2a.errors';
 import { A2aTurns, CONTEXT_KEY, TASK_KEY } from './a2a-turns';
 
-/** Where the ids of contexts that are no UUIDs become ids of threads: the same one in the same tenant, always. */
+/** Namespace of the ids of threads whose contexts have ids that are no UUIDs. */
 const CONTEXT_NAMESPACE = '0b3f6a52-5f0c-4a57-9d0e-2f4f6f1f7c11';
 
 /** Parts of the HTTP request for the run that a message creates. */
@@ -134,9 +136,7 @@ export class A2aTasksService {
   private async beginTask({ agent, message, outputModes, register, ...options }: Turn): Promise<TaskRow> {
     const { tenantId } = agent;
     const contextId = message.contextId === '' ? uuidv7() : message.contextId;
-    const threadId = isUuid(contextId)
-      ? contextId.toLowerCase()
-      : uuidv5(`${tenantId}/${contextId}`, CONTEXT_NAMESPACE);
+    const threadId = await this.threadOf(tenantId, contextId);
     const input = inputOf(agent, message);
     let superseded: DeliveryReference[] = [];
     const alongside = async (manager: EntityManager, run: RunEntity): Promise<void> => {
@@ -178,8 +178,23 @@ export class A2aTasksService {
     return this.rowOf(agent, await this.creation.createRun(request));
   }
 
+  /**
+   * The id of a context's thread: always the same one for an id in a tenant, and for each user of a custom auth another one, since
+   * clients of several users choose the same names.
+   */
+  private async threadOf(tenantId: TenantId, contextId: string): Promise<string> {
+    if (isUuid(contextId)) return contextId.toLowerCase();
+    const shared = uuidv5(`${tenantId}/${contextId}`, CONTEXT_NAMESPACE);
+    const user = currentScope()?.user;
+    if (!user) return shared;
+    // Contexts of users were named like this as well, and continue.
+    const isTheirs =
+      (await this.threads.findThread(tenantId, shared)) && (await this.isReadable({ tenantId, threadId: shared }));
+    return isTheirs ? shared : uuidv5(JSON.stringify([tenantId, user.identity, contextId]), CONTEXT_NAMESPACE);
+  }
+
   /** A task belongs to the owner of its thread. */
-  private async isReadable({ tenantId, threadId }: TaskRow): Promise<boolean> {
+  private async isReadable({ tenantId, threadId }: Pick<TaskRow, 'tenantId' | 'threadId'>): Promise<boolean> {
     const { filter } = await this.authorizer.authorize('threads', 'read', { thread_id: threadId });
     return this.threads.isAccessible(tenantId, threadId, filter);
   }

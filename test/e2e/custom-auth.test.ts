@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { on, once } from 'node:events';
 import { join } from 'node:path';
 import type { Client } from '@langchain/langgraph-sdk';
+import { v5 as uuidv5 } from 'uuid';
 import WebSocket from 'ws';
 import { AgentCaller, toMessage } from '../support/a2a';
 import { Gantry } from '../support/gantry';
@@ -554,6 +555,32 @@ describe.each([
         toMessage([{ data: { said: 'hi' } }], { contextId: thread_id }),
       );
       expect(refused.error?.code).toBe(-32_602);
+    });
+
+    it('have contexts of the same name for several users, and continue those of before', async () => {
+      const carol = as('carol');
+      const { assistant_id } = await carol.assistants.create({ graphId: 'whoami', metadata: { team: 'blue' } });
+      const threadOf = async (name: string, contextId: string): Promise<string> => {
+        const headers = { 'a2a-version': '1.0', authorization: `Bearer ${name}` };
+        const task = await new AgentCaller(gantry.url, assistant_id, headers).send([{ data: { said: 'hi' } }], {
+          contextId,
+        });
+        expect([task.status.state, task.contextId]).toEqual(['TASK_STATE_COMPLETED', contextId]);
+        const sql = `SELECT thread_id FROM a2a_tasks WHERE task_id = $1`;
+        return (await gantry.sql.query<{ thread_id: string }>(sql, [task.id])).rows[0].thread_id;
+      };
+      const hers = await threadOf('carol', 'default');
+      const others = await threadOf('dave', 'default');
+      expect(others).not.toBe(hers);
+      expect([await threadOf('carol', 'default'), await threadOf('dave', 'default')]).toEqual([hers, others]);
+
+      // Threads of contexts once had ids that didn't depend on their users.
+      const { rows } = await gantry.sql.query<{ tenant_id: string }>('SELECT tenant_id FROM threads LIMIT 1');
+      const earlier = uuidv5(`${rows[0].tenant_id}/earlier`, '0b3f6a52-5f0c-4a57-9d0e-2f4f6f1f7c11');
+      await carol.threads.create({ threadId: earlier });
+      expect(await threadOf('carol', 'earlier')).toBe(earlier);
+      expect(await threadOf('dave', 'earlier')).not.toBe(earlier);
+      await carol.assistants.delete(assistant_id);
     });
 
     it('hide the tasks of one user from another who may use the same agent', async () => {

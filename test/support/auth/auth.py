@@ -9,6 +9,8 @@ from typing import Any
 from langgraph_sdk import Auth
 
 auth = Auth()
+# Users who find what their team shares, and read the threads that they own.
+TEAM = ("carol", "dave")
 visits = 0
 
 
@@ -66,7 +68,7 @@ async def find(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> bool | dic
         return True
     owner = {"owner": ctx.user.identity}
     alternatives = [owner, {"created_by": "system"}, {"team": "blue"}]
-    return {"$or": alternatives} if ctx.user.identity == "carol" else owner
+    return {"$or": alternatives} if ctx.user.identity in TEAM else owner
 
 
 @auth.on.threads.create
@@ -90,7 +92,8 @@ async def search(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
 
 @auth.on.threads.read
 async def read(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, Any]:
-    return {"readers": {"$contains": ctx.user.identity}}
+    identity = ctx.user.identity
+    return {"owner": identity} if identity in TEAM else {"readers": {"$contains": identity}}
 
 
 @auth.on.store

@@ -4,6 +4,9 @@ interface Owned {
   metadata?: Record<string, unknown> | null;
 }
 
+/** Users who find what their team shares, and read the threads that they own. */
+const TEAM = ['carol', 'dave'];
+
 let visits = 0;
 
 /**
@@ -37,7 +40,7 @@ export const auth = new Auth()
     const owner = { owner: user.identity };
     // The SDK's types lack `$or`.
     const alternatives = [owner, { created_by: 'system' }, { team: 'blue' }];
-    return user.identity === 'carol' ? ({ $or: alternatives } as never) : owner;
+    return TEAM.includes(user.identity) ? ({ $or: alternatives } as never) : owner;
   })
   .on('threads:search', ({ value, user }) => {
     value.metadata = { ...value.metadata, owner: user.identity };
@@ -50,7 +53,9 @@ export const auth = new Auth()
     value.metadata = { ...value.metadata, ...counted, owner: user.identity, readers: [user.identity, 'auditor'] };
     return { owner: user.identity };
   })
-  .on('threads:read', ({ user }) => ({ readers: { $contains: user.identity } }))
+  .on('threads:read', ({ user: { identity } }): Record<string, string | { $contains: string }> =>
+    TEAM.includes(identity) ? { owner: identity } : { readers: { $contains: identity } },
+  )
   .on('store', ({ value, user }) => {
     value.namespace = [user.identity, ...(value.namespace ?? [])];
   })
