@@ -46,6 +46,7 @@ export class CustomEncryption implements Cipher, OnModuleDestroy {
           return encryptionErrors.failed();
         },
         ended: encryptionErrors.failed,
+        loading: encryptionErrors.loading,
         late: encryptionErrors.late,
       },
     );

@@ -36,6 +36,10 @@ export class CustomAuth implements OnModuleDestroy {
         onReady: (coverage) => this.reportCoverage(coverage),
         failed: (failure) => this.toError(failure),
         ended: () => internal('The custom auth ended before it had answered'),
+        loading: () =>
+          new ApiError(503, 'custom_auth_loading', 'The custom auth is still being loaded', {
+            headers: { 'Retry-After': '10' },
+          }),
         late: () => internal('The custom auth did not answer in time'),
       },
     );

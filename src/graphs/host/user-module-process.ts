@@ -6,6 +6,8 @@ import { UserCodeChild } from './user-code-child';
 import type { Confinement } from './user-code-process';
 import type { UserCodeProgram } from './user-code-program';
 
+/** How long a question waits for a module that is loaded again: it may import much. */
+const LOADING_TIMEOUT_MS = 30_000;
 /** Time limit of a question: the module may send requests itself to answer it. */
 const ANSWER_TIMEOUT_MS = 10_000;
 /** A process that doesn't answer a ping for this long hangs in its own code. */
@@ -42,6 +44,8 @@ export interface UserModuleKind<Ready, Failure> {
   failed: (failure: Failure) => Error;
   /** Error of the questions in flight when the process ends. */
   ended: () => Error;
+  /** Error of a question that has waited 30 s for the module to be loaded. */
+  loading: () => Error;
   /** Error of a question that was not answered within 10 s. */
   late: () => Error;
 }
@@ -77,10 +81,10 @@ export class UserModuleProcess<Question extends { type: string }, Ready, Failure
     return this.started().ready;
   }
 
-  /** @throws the error of its kind when the module fails, its process ends, or it hasn't answered within 10 s */
+  /** @throws the error of its kind when the module isn't loaded, fails or is late, or its process ends */
   async ask(question: Question): Promise<unknown> {
     const process = this.started();
-    await process.ready;
+    if ((await atMost(LOADING_TIMEOUT_MS, process.ready)) === LATE) throw this.kind.loading();
     const id = this.nextId;
     const answer = await atMost(ANSWER_TIMEOUT_MS, this.send(process, question));
     if (answer !== LATE) return answer;
