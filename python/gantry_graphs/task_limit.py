@@ -1,7 +1,7 @@
-"""Limits by `max_concurrency` how many nodes of a step run at once, and nothing else.
+"""Limits by `max_concurrency` how many nodes of a step run at once, and how many tasks of a function; nothing else waits.
 
 langgraph queues all that a graph starts for the same places: a result is stored only once all waiting nodes have begun, and
-a task that a node calls waits for the place of that node, which waits for the task.
+a task that a node calls waits for a place while that node, which waits for the task, keeps its own.
 """
 
 from __future__ import annotations
@@ -15,8 +15,21 @@ from langgraph.pregel import _executor
 
 _Result = TypeVar("_Result")
 
-# The places of which the running node has one.
-_held: ContextVar[asyncio.Semaphore | None] = ContextVar("held_places", default=None)
+
+class _Place:
+    """A place that a node has, until it ends or calls a task."""
+
+    def __init__(self, places: asyncio.Semaphore) -> None:
+        self.places = places
+        self._is_taken = True
+
+    def give_back(self) -> None:
+        if self._is_taken:
+            self._is_taken = False
+            self.places.release()
+
+
+_place: ContextVar[_Place | None] = ContextVar("place", default=None)
 
 
 def limit_only_nodes() -> None:
@@ -24,13 +37,22 @@ def limit_only_nodes() -> None:
     _executor.gated = _gated
 
 
-def _gated(semaphore: asyncio.Semaphore, coro: Coroutine[Any, Any, _Result]) -> Coroutine[Any, Any, _Result]:
-    """Work that the library starts: in a place if it is a node, at once if it stores something or a node waits for it."""
-    is_node = getattr(coro, "__name__", None) == "arun_with_retry" and _held.get() is not semaphore
-    return _in_a_place(semaphore, coro) if is_node else coro
+def _gated(places: asyncio.Semaphore, coro: Coroutine[Any, Any, _Result]) -> Coroutine[Any, Any, _Result]:
+    """Work that the library starts: in a place if it is a node or a task, at once if it stores something."""
+    if getattr(coro, "__name__", None) != "arun_with_retry":
+        return coro
+    caller = _place.get()
+    if caller and caller.places is places:
+        # It may be waiting for the tasks, which could never begin if all places were those of their callers.
+        caller.give_back()
+    return _in_a_place(places, coro)
 
 
 async def _in_a_place(places: asyncio.Semaphore, node: Coroutine[Any, Any, _Result]) -> _Result:
-    async with places:
-        _held.set(places)
+    await places.acquire()
+    place = _Place(places)
+    _place.set(place)
+    try:
         return await node
+    finally:
+        place.give_back()
