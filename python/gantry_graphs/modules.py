@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 
+_IMPORT_FOLDER = "--import-folder="
+
+
 def load_export(file: str, name: str, what_would_be_right: str) -> Any:
     """The value of a name in a module; `what_would_be_right` completes the message of an error."""
     try:
@@ -24,9 +27,11 @@ def load_export(file: str, name: str, what_would_be_right: str) -> Any:
 def _import(file: Path) -> Any:
     """The module of a file: by its dotted name where Python finds it under one, so that its own package imports it once."""
     root = Path.cwd()
+    added = [each.removeprefix(_IMPORT_FOLDER) for each in sys.argv[1:] if each.startswith(_IMPORT_FOLDER)]
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
-    dotted = _dotted_name(file, root)
+    sys.path.extend(folder for folder in added if folder not in sys.path)
+    dotted = _dotted_name(file, root, {Path(folder) for folder in added})
     if dotted:
         return importlib.import_module(dotted)
     # The digest distinguishes files of the same name in two folders.
@@ -42,8 +47,8 @@ def _import(file: Path) -> Any:
     return module
 
 
-def _dotted_name(file: Path, root: Path) -> str | None:
-    """The name under which `import` finds the file, from the project's folder or an installed package of it."""
+def _dotted_name(file: Path, root: Path, added: set[Path]) -> str | None:
+    """The name under which `import` finds the file: from the project's folder, an installed package, or an added folder."""
     bases = [root, *(Path(entry) for entry in sys.path if entry)]
     # The deepest first: of a project that is installed from its `src`, no module imports another one with `src` in its name.
     for base in sorted(bases, key=lambda base: len(base.parts), reverse=True):
@@ -51,6 +56,9 @@ def _dotted_name(file: Path, root: Path) -> str | None:
             continue
         parts = file.relative_to(base).with_suffix("").parts
         if not all(part.isidentifier() for part in parts):
+            continue
+        # A module beside others in an added folder may import them relatively: as modules of a package that the folder is.
+        if base in added and (len(parts) == 1 or (base / "__init__.py").exists()):
             continue
         name = ".".join(parts)
         try:

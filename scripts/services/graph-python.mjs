@@ -123,7 +123,7 @@ function requirementsOf(dependencies, folder) {
     if (!existsSync(path)) throw new Error(`langgraph.json: dependencies: there is no ${path}`);
     if (statSync(path).isFile()) return { args: ['-r', path], files: [path] };
     const file = PROJECT_FILES.map((each) => join(path, each)).find(existsSync);
-    // A folder without any of these files contains only code, which is found from the folder of langgraph.json.
+    // A folder without any of these files contains only code, which is imported from the folder itself.
     if (!file) return { args: [], files: [] };
     return { args: file.endsWith('requirements.txt') ? ['-r', file] : ['-e', path], files: [file] };
   });

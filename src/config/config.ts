@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { ConfigError } from './config-error';
 import { environmentSchema, type Environment } from './environment';
+import type { PythonSettings } from './python-settings';
 import { type LanggraphJson, parseLanggraphJson, type ProjectFile, readProjectFile } from './langgraph-json';
 import { namesEncryption, projectSettings } from './project-settings';
 import { type AuthSettings, authSettings } from './settings/auth';
@@ -70,6 +71,11 @@ export class AppConfig {
   /** Settings of langgraph.json. @throws {ConfigError} with every problem of the file, or when there is none */
   get langgraphJson(): LanggraphJson {
     return (this.parsedProject ??= parseLanggraphJson(this.project));
+  }
+
+  /** How user code in Python is started. @throws {ConfigError} as `langgraphJson` */
+  get python(): PythonSettings {
+    return { interpreter: this.graphs.python, importFolders: this.langgraphJson.importFolders };
   }
 
   /** Read when it is needed: commands that don't connect need no certificates. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { AppConfig } from './config';
 import { ConfigError } from './config-error';
 import { type CorsSection, type HttpSection, httpSectionSchema } from './http-section';
-import { inFolder, type ModuleExport } from './module-path';
+import { locate, type ModuleExport, type ModulePlaces } from './module-path';
 
 /** Groups of routes that langgraph.json can switch off, by the tags that their controllers have. */
 const GROUP_TAGS = {
@@ -122,8 +122,8 @@ export class HttpSettings {
   private readonly disabled: ReadonlySet<Group>;
   private readonly disabledTags: ReadonlySet<string>;
 
-  private constructor(section: HttpSection, folder: string, { switchedOff, origins }: Surroundings) {
-    this.app = section.app ? inFolder(folder, section.app) : undefined;
+  private constructor(section: HttpSection, places: ModulePlaces, { switchedOff, origins }: Surroundings) {
+    this.app = section.app ? locate(places, section.app) : undefined;
     this.protectsApp = section.enable_custom_route_auth;
     this.authFirst = section.middleware_order === 'auth_first';
     this.cors = corsOf(section.cors ?? undefined, origins);
@@ -153,10 +153,12 @@ export class HttpSettings {
    * @throws {ConfigError} with every problem of the file
    */
   static of(config: AppConfig): HttpSettings {
-    const { path, http } = config.hasLanggraphJson ? config.langgraphJson : { path: '', http: undefined };
+    const absent = { path: '', http: undefined, importFolders: [] };
+    const { path, http, importFolders } = config.hasLanggraphJson ? config.langgraphJson : absent;
     const switchedOff: Group[] = config.http.servesEventProtocol ? [] : ['event_streaming'];
     const section = http ?? httpSectionSchema.parse({});
-    return new HttpSettings(section, dirname(path), { switchedOff, origins: config.http.allowedOrigins });
+    const places = { folder: dirname(path), importFolders };
+    return new HttpSettings(section, places, { switchedOff, origins: config.http.allowedOrigins });
   }
 
   /** @throws {ConfigError} with every problem of the section */
@@ -165,7 +167,8 @@ export class HttpSettings {
     if (!parsed.success) {
       throw new ConfigError(parsed.error.issues.map((issue) => `${path}: ${issue.path.join('.')}: ${issue.message}`));
     }
-    return new HttpSettings(parsed.data.http ?? httpSectionSchema.parse({}), dirname(path), surroundings);
+    const places = { folder: dirname(path), importFolders: [] };
+    return new HttpSettings(parsed.data.http ?? httpSectionSchema.parse({}), places, surroundings);
   }
 }
 

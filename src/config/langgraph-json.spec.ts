@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError } from './config-error';
@@ -73,6 +73,23 @@ describe('langgraph.json', () => {
   it('uses the default export of a script that names none', () => {
     const [graph] = readLanggraphJson(write({ graphs: { a: './a.ts' } })).graphs;
     expect(graph).toMatchObject({ file: join(folder, 'a.ts'), exportName: 'default' });
+  });
+
+  it('finds modules of Python in the folders of its dependencies', () => {
+    const agents = join(folder, 'backend', 'agents');
+    mkdirSync(agents, { recursive: true });
+    for (const name of ['__init__.py', 'main.py']) writeFileSync(join(agents, name), '');
+    const dependencies = ['langchain', '.', './backend', './absent', './a.ts'];
+    const path = write({ dependencies, graphs: { a: 'agents.main:graph' }, http: { app: 'agents:app' } });
+    const config = readLanggraphJson(path);
+    expect(config.importFolders).toEqual([join(folder, 'backend')]);
+    expect(config.graphs).toMatchObject([{ file: join(agents, 'main.py'), language: 'python' }]);
+    expect(problemsOf({ dependencies, graphs: { a: 'agents.absent:graph' } })).toEqual([
+      `${path}: graphs.a: there is no Python module agents.absent in ${folder} or ${join(folder, 'backend')} or ${join(folder, 'src')}`,
+    ]);
+    expect(problemsOf({ dependencies: './backend', graphs: { a: './a.ts:graph' } })).toEqual([
+      expect.stringContaining('dependencies: '),
+    ]);
   });
 
   it('ignores what concerns image builds only', () => {

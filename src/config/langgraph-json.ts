@@ -1,11 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
 import { type GraphLanguage, languageOf } from './graph-language';
 import { type HttpSection, httpSectionSchema } from './http-section';
 import { type GraphMcpSection, graphMcpSectionSchema } from './graph-mcp';
-import { inFolder, modulePath } from './module-path';
+import { absence, locate, modulePath, type ModulePlaces } from './module-path';
 import { type WebhookSection, webhookSectionSchema } from './webhook-section';
 import { ConfigError } from './config-error';
 import type { EmbeddingSource, StoreSettings } from './store-settings';
@@ -45,6 +45,7 @@ const langgraphJsonSchema = z.looseObject({
         });
       }
     }),
+  dependencies: z.array(z.string()).nullish(),
   env: z.union([z.record(z.string(), z.string()), z.string()]).optional(),
   store: z
     .looseObject({
@@ -173,6 +174,8 @@ export interface UiSettings {
 export interface LanggraphJson {
   /** Path of the file. */
   path: string;
+  /** The folders among `dependencies`: Python imports modules from them too. */
+  importFolders: string[];
   auth?: AuthSource;
   encryption?: EncryptionSource;
   graphs: GraphSource[];
@@ -210,9 +213,11 @@ export function parseLanggraphJson(file: ProjectFile): LanggraphJson {
   }
   const { data } = parsed;
   const folder = dirname(path);
+  const importFolders = foldersAmong(data.dependencies ?? [], folder);
+  const places = { folder, importFolders };
   const graphs = Object.entries(data.graphs).map(([graphId, entry]): GraphSource => {
     const { path: source, description, on_unknown: onUnknown, threads, mcp } = entry;
-    const module = inFolder(folder, source);
+    const module = locate(places, source);
     return {
       graphId,
       ...module,
@@ -223,8 +228,8 @@ export function parseLanggraphJson(file: ProjectFile): LanggraphJson {
       ...(mcp !== undefined && { mcp }),
     };
   });
-  const auth = authSource(data.auth, folder);
-  const encryption = data.encryption ? inFolder(folder, data.encryption.path) : undefined;
+  const auth = authSource(data.auth, places);
+  const encryption = data.encryption ? locate(places, data.encryption.path) : undefined;
   const store = storeSettings(data.store, folder);
   const embed = store.index?.embed;
   const envFile = typeof data.env === 'string' ? resolve(folder, data.env) : undefined;
@@ -232,18 +237,19 @@ export function parseLanggraphJson(file: ProjectFile): LanggraphJson {
     ...graphs.map((graph): [string, string] => [`graphs.${graph.graphId}`, graph.file]),
     ['auth.path', auth?.file],
     ['encryption.path', encryption?.file],
-    ['env', envFile],
     ['store.index.embed', embed?.kind === 'function' ? embed.file : undefined],
-    ['http.app', data.http?.app ? inFolder(folder, data.http.app).file : undefined],
+    ['http.app', data.http?.app ? locate(places, data.http.app).file : undefined],
   ];
   const problems = files.flatMap(([place, each]) => {
     if (each === undefined) return [];
-    if (!existsSync(each)) return [`${path}: ${place}: there is no file ${each}`];
+    if (!existsSync(each)) return [`${path}: ${place}: ${absence(places, each)}`];
     return place === 'encryption.path' && languageOf(each) !== 'python' ? [`${path}: ${place}: ${ONLY_IN_PYTHON}`] : [];
   });
+  if (envFile && !existsSync(envFile)) problems.push(`${path}: env: there is no file ${envFile}`);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     path,
+    importFolders,
     graphs,
     env: envFile ? parseDotenv(readFileSync(envFile)) : ((data.env ?? {}) as Record<string, string>),
     store,
@@ -254,6 +260,12 @@ export function parseLanggraphJson(file: ProjectFile): LanggraphJson {
     ...(auth && { auth }),
     ...(encryption && { encryption }),
   };
+}
+
+/** The project's own folder is none of them: it is always the first. */
+function foldersAmong(dependencies: string[], folder: string): string[] {
+  const paths = dependencies.map((dependency) => resolve(folder, dependency));
+  return paths.filter((path) => path !== folder && statSync(path, { throwIfNoEntry: false })?.isDirectory());
 }
 
 function storeSettings(section: z.infer<typeof langgraphJsonSchema>['store'], folder: string): StoreSettings {
@@ -277,10 +289,10 @@ function embeddingSource(embed: string, folder: string): EmbeddingSource {
   return { kind: 'provider', provider: embed.slice(0, separator), model: embed.slice(separator + 1), folder };
 }
 
-function authSource(auth: z.output<typeof langgraphJsonSchema>['auth'], folder: string): AuthSource | undefined {
+function authSource(auth: z.output<typeof langgraphJsonSchema>['auth'], places: ModulePlaces): AuthSource | undefined {
   if (!auth?.path) return undefined;
   return {
-    ...inFolder(folder, auth.path),
+    ...locate(places, auth.path),
     disableStudioAuth: auth.disable_studio_auth,
     allowApiKeys: auth.allow_langsmith_api_keys,
     ...(auth.cache && {

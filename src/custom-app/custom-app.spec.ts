@@ -46,7 +46,11 @@ describe('the process of http.app', () => {
        };`,
     );
     const env: Record<string, string> = {};
-    app = await CustomApp.start({ file, exportName: 'default' }, 'python3', { env });
+    app = await CustomApp.start(
+      { file, exportName: 'default' },
+      { interpreter: 'python3', importFolders: [] },
+      { env },
+    );
     expect(await ask('/')).toBe(200);
     env.TOO_LONG = TOO_LONG;
     await ask('/die');

@@ -5,6 +5,7 @@ import { setTimeout as setTimeoutAsPromised } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { ConfigError } from '../config/config-error';
 import { languageOf } from '../config/graph-language';
+import type { PythonSettings } from '../config/python-settings';
 import { writeUserLog } from '../graphs/host/user-log';
 import { UserCodeChild } from '../graphs/host/user-code-child';
 import type { Confinement } from '../graphs/host/user-code-process';
@@ -42,12 +43,12 @@ export class CustomApp {
 
   /**
    * Loads the app, and serves it.
-   * @param interpreter of an app in Python
+   * @param python for an app in Python
    * @throws {ConfigError} when the module can't be loaded or exports nothing that takes requests
    */
   static async start(
     app: { file: string; exportName: string },
-    interpreter: string,
+    python: PythonSettings,
     confinement: Confinement,
   ): Promise<CustomApp> {
     // Accessible to one user alone: connections to the sockets aren't authenticated.
@@ -59,7 +60,7 @@ export class CustomApp {
       socketPath: join(folder, 'http.sock'),
       innerSocketPath: join(folder, 'api.sock'),
     };
-    const program = programFor(app.file, { interpreter, ...PROGRAMS });
+    const program = programFor(app.file, python, PROGRAMS);
     const launch = (): AppProcess => startAppProcess(program, data, confinement);
     try {
       const { child, ready } = launch();

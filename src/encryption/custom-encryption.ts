@@ -34,7 +34,7 @@ export class CustomEncryption implements Cipher, OnModuleDestroy {
     useCipher(encryption && this);
     if (!encryption) return;
     this.module = new UserModuleProcess(
-      pythonProgram(config.graphs.python, PROGRAM),
+      pythonProgram(config.python, PROGRAM),
       encryption,
       { env: userCodeEnvironment(config, env), ...config.graphs.user },
       {

@@ -132,7 +132,7 @@ function graphHosts(purpose: Purpose, config: AppConfig, registry: GraphRegistry
     return JSON.parse(await host.call('embed', { tenantId, kind, texts })) as number[][];
   };
   const store = new StoreOperations(graphStore({ data, tokens, embed }), embed);
-  for (const runtime of [JAVASCRIPT_RUNTIME, pythonRuntime(config.graphs.python)]) {
+  for (const runtime of [JAVASCRIPT_RUNTIME, pythonRuntime(config.python)]) {
     const graphs = registry.graphs.filter(({ language }) => language === runtime.language);
     const embeds = runtime.language === embeddingLanguage(registry.config.store);
     if (graphs.length === 0 && !embeds) continue;

@@ -54,7 +54,7 @@ export async function createHttpApp(
   const settings = HttpSettings.of(config);
   const { auth, env } = config.langgraphJson;
   const confinement = () => ({ env: userCodeEnvironment(config, env), ...config.graphs.user });
-  const customApp = settings.app && (await CustomApp.start(settings.app, config.graphs.python, confinement()));
+  const customApp = settings.app && (await CustomApp.start(settings.app, config.python, confinement()));
   const rewriteUrl = urlRewriter(settings, customApp);
   const trustedProxies = [...config.http.trustedProxies, ...(customApp ? [APP_PROCESS_ADDRESS] : [])];
   const adapter = new FastifyAdapter({

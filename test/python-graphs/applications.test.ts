@@ -155,6 +155,14 @@ describe('applications in Python', () => {
     });
   });
 
+  it('import modules from the folders of their dependencies, as `langgraph dev` does', async () => {
+    const said = async (graph: string): Promise<unknown> => client.runs.wait(null, graph, { input: { name: 'Ann' } });
+    const greeted = { name: 'Ann', said: 'greeters.main: Hello Ann' };
+    expect(await said('greeter')).toEqual(greeted);
+    expect(await said('greeter_by_path')).toEqual(greeted);
+    expect(await said('guest')).toEqual({ name: 'Ann', said: 'guest: Hello Ann: ' });
+  });
+
   it('have routes that stream the output of their agents, for the user of the request', async () => {
     const ask = (headers: Record<string, string>): Promise<Response> =>
       fetch(`${app.gantry.url}/chat/agent`, {

@@ -89,7 +89,7 @@ describe('a graph process in Python', () => {
     folder = mkdtempSync(join(tmpdir(), 'gantry-python-process-'));
     const file = join(folder, 'graphs.py');
     writeFileSync(file, GRAPHS);
-    const runtime = pythonRuntime(pythonForGraphs());
+    const runtime = pythonRuntime({ interpreter: pythonForGraphs(), importFolders: [] });
     started = runtime.start({ env: { PATH: process.env.PATH! } });
     [received, hasEnded] = [[], false];
     started.child.once('exit', () => (hasEnded = true));

@@ -26,7 +26,7 @@ export class CustomAuth implements OnModuleDestroy {
     if (!auth) return;
     this.users = auth.cache && new UserCache(auth.cache);
     this.module = new UserModuleProcess(
-      programFor(auth.file, { interpreter: config.graphs.python, ...PROGRAMS }),
+      programFor(auth.file, config.python, PROGRAMS),
       { file: auth.file, exportName: auth.exportName },
       { env: userCodeEnvironment(config, env), ...config.graphs.user },
       {

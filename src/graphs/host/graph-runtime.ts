@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { GraphLanguage } from '../../config/graph-language';
+import type { PythonSettings } from '../../config/python-settings';
 import { BOUNDED_CLONE } from './message-channel';
 import { startUserCodeProcess } from './user-code-process';
 import { pythonProgram, type UserCodeProgram } from './user-code-program';
@@ -26,11 +27,10 @@ export const JAVASCRIPT_RUNTIME: GraphRuntime = {
     startUserCodeProcess(PROCESS_FILE, { ...confinement, env: { ...AWAITED_CALLBACKS, ...confinement.env } }),
 };
 
-/** @param interpreter in whose environment the project's dependencies are */
-export function pythonRuntime(interpreter: string): GraphRuntime {
+export function pythonRuntime(settings: PythonSettings): GraphRuntime {
   return {
     language: 'python',
-    advice: `${interpreter} has to be Python 3.10 or newer with the libraries of python/requirements.txt and of the project: GANTRY_PYTHON names another one (docs/python.md)`,
-    ...pythonProgram(interpreter, 'gantry_graphs'),
+    advice: `${settings.interpreter} has to be Python 3.10 or newer with the libraries of python/requirements.txt and of the project: GANTRY_PYTHON names another one (docs/python.md)`,
+    ...pythonProgram(settings, 'gantry_graphs'),
   };
 }

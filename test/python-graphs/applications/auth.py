@@ -3,14 +3,15 @@
 from typing import Any
 
 from langgraph_sdk import Auth
+from speakers import token_of
 
 auth = Auth()
 
 
 @auth.authenticate
 async def authenticate(authorization: str | None) -> dict[str, Any]:
-    scheme, _, token = (authorization or "").partition(" ")
-    if scheme != "Bearer" or not token:
+    token = token_of(authorization)
+    if token is None:
         raise Auth.exceptions.HTTPException(status_code=401, detail="No token")
     return {"identity": token}
 

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.responses import StreamingResponse
 from langgraph_sdk import get_client
 from pydantic import BaseModel
+from speakers import speaker
 
 router = APIRouter(prefix="/chat")
 
@@ -21,7 +22,7 @@ def caller(request: Request) -> str:
 @router.post("/{name}")
 async def ask(name: str, question: Question, user: str = Depends(caller)) -> StreamingResponse:
     async def words() -> AsyncIterator[str]:
-        yield f"{user}: "
+        yield speaker(user)
         given = {"messages": [{"role": "user", "content": question.text}]}
         async for chunk in get_client().runs.stream(None, name, input=given, stream_mode="messages-tuple"):
             if chunk.event == "messages":
