@@ -5,6 +5,7 @@ import { isRefusedConnection } from '../database/refused-connections';
 import { causeOfQuery, isStatementCancelled } from '../database/sql-errors';
 import { isUnstorableText, UNSTORABLE_TEXT } from '../database/unstorable-text';
 import { ApiError } from './api-error';
+import { cutAnswer } from './open-answer';
 import { refusePage } from './web-sockets';
 
 /** Converts errors of handlers to the error format of the API, and logs unexpected ones once. */
@@ -27,9 +28,9 @@ export class ErrorFilter implements ExceptionFilter {
     if (!known) {
       this.logger.error({ err: error, request_id: request.id, route: request.routeOptions.url }, 'Unexpected error');
     }
-    // The response of a stream has begun: its own code reports errors inside the stream.
+    // Once an answer has begun its status can't say this: ended properly, it would pass for complete.
     if (reply.raw.headersSent) {
-      reply.raw.end();
+      if (!reply.raw.writableEnded) cutAnswer(reply.raw);
       return;
     }
     const answer = known ?? new ApiError(500, 'internal', 'Internal Server Error');

@@ -62,7 +62,7 @@ describe('a long answer', () => {
         });
       } catch (error) {
         new ErrorFilter().answer(error, reply.request, reply);
-        ended = reply.raw.writableEnded && !reply.raw.writableFinished;
+        ended = reply.raw.socket!.writableEnded && !reply.raw.socket!.writableFinished;
       }
       return reply;
     };
@@ -71,6 +71,24 @@ describe('a long answer', () => {
     expect(jest.getTimerCount()).toBe(1);
     jest.advanceTimersByTime(3 * HEARTBEAT_MS);
     expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('is cut after an error, so that it does not pass for complete, with all that was written before', async () => {
+    answer = async (reply) => {
+      await sendEvents(reply, async function* () {
+        yield 'data: first\n\n';
+        throw new Error('The source has failed');
+      }).catch((error: unknown) => new ErrorFilter().answer(error, reply.request, reply));
+      return reply;
+    };
+    ask();
+    let read = '';
+    client.setEncoding('latin1').on('data', (text: string) => (read += text));
+    client.resume();
+    await once(client, 'close');
+    expect(read).toContain('data: first\n\n');
+    // A chunk of no length ends an answer.
+    expect(read).not.toMatch(/\r\n0\r\n/);
   });
 
   it('is not begun when the client has left before', async () => {

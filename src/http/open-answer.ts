@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import type { OpenStream } from './open-streams';
@@ -48,16 +49,19 @@ export class OpenAnswer implements OpenStream {
     } while (raw.writableNeedDrain && !isOver());
   }
 
-  /**
-   * Cuts the connection without ending the answer: after a proper end a client expects no more, while a lost connection makes
-   * both SDKs reconnect with the last id that they saw. Data written before is still sent, if the client reads it.
-   */
   breakOff(): void {
     this.brokenOff = true;
-    const { raw } = this.reply;
-    if (raw.socket) raw.socket.destroySoon();
-    else raw.destroy();
-    setTimeout(() => raw.destroy(), FLUSH_MS).unref();
+    cutAnswer(this.reply.raw);
     this.gone.abort();
   }
+}
+
+/**
+ * Cuts the connection without ending the answer: after a proper end a client expects no more, while a lost connection makes both
+ * SDKs reconnect, to a stream with the last id that they saw. Data written before is still sent, if the client reads it.
+ */
+export function cutAnswer(raw: ServerResponse): void {
+  if (raw.socket) raw.socket.destroySoon();
+  else raw.destroy();
+  setTimeout(() => raw.destroy(), FLUSH_MS).unref();
 }

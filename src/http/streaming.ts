@@ -51,8 +51,8 @@ export class StreamingResponse extends OpenAnswer {
 
   private beat(text: string): void {
     const { raw } = this.reply;
-    // After an error it is the filter of errors that ends the answer.
-    if (raw.writableEnded || raw.destroyed) clearInterval(this.heartbeat);
+    // After an error it is the filter of errors that cuts the connection.
+    if (raw.writableEnded || raw.destroyed || raw.socket?.writableEnded) clearInterval(this.heartbeat);
     else raw.write(text);
   }
 }

@@ -57,6 +57,31 @@ describe('a request for which the database accepts no connection', () => {
     await waitFor('the api to answer again', async () => (await createThread()).status === 200);
   });
 
+  it('is cut once it has begun to answer, so that no client takes an empty result for that of its run', async () => {
+    const post = (path: string, body: object): Promise<Response> =>
+      fetch(`${api.url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const { thread_id: thread } = (await (await createThread()).json()) as { thread_id: string };
+    // No worker starts it.
+    const created = await post(`/threads/${thread}/runs`, { assistant_id: 'agent', input: {} });
+    const { run_id: run } = (await created.json()) as { run_id: string };
+    const answers = await Promise.all(
+      ['join', 'stream'].map((way) => fetch(`${api.url}/threads/${thread}/runs/${run}/${way}`)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    proxy.cut(POOL);
+    try {
+      const read = await Promise.allSettled(answers.map((answer) => answer.text()));
+      expect(read).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
+    } finally {
+      proxy.repair();
+    }
+    await waitFor('the api to answer again', async () => (await createThread()).status === 200);
+  });
+
   describe('or whose connection is lost before the answer', () => {
     const putItem = (): Promise<Response> =>
       fetch(`${api.url}/store/items`, {
