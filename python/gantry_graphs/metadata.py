@@ -26,7 +26,7 @@ class PublicMetadata:
 
     def __init__(self, request: dict[str, Any]) -> None:
         configurable = (request["kwargs"].get("config") or {}).get("configurable") or {}
-        names = {*configurable, *request["headers"], "langgraph_auth_user_id"}
+        names = {*configurable, *request["headers"], "langgraph_auth_user_id", "user_id"}
         self._hidden = names - PUBLIC_NAMES if COPIES_CONFIGURABLE else set()
         # The request may say the same in its own metadata, which everyone sees.
         self._given = request["metadata"]

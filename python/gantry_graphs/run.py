@@ -175,7 +175,7 @@ def _config(context: RunContext, request: dict[str, Any]) -> dict[str, Any]:
             **(given.get("configurable") or {}),
             **request["headers"],
             **(kwargs.get("checkpoint") or {}),
-            **_auth_config(kwargs.get("auth_user")),
+            **_auth_config(kwargs.get("auth_user"), (given.get("configurable") or {}).get("user_id")),
             "run_id": request["runId"],
             "thread_id": request["threadId"],
             "graph_id": request["graphId"],
@@ -193,17 +193,18 @@ def _task_limit(limit: Any) -> dict[str, int]:
     return {"max_concurrency": limit} if type(limit) is int and limit > 0 else {}
 
 
-def _auth_config(user: dict[str, Any] | None) -> dict[str, Any]:
+def _auth_config(user: dict[str, Any] | None, given_id: Any) -> dict[str, Any]:
     """The entries about the user that the hosted server passes to a graph; those of a request are removed.
 
-    Without a user they are there as well, since code reads them without a default.
+    Without a user they are there as well, since code reads them without a default. `user_id` is no proof of identity: a
+    client may give its own.
     """
-    if user is None:
-        return {"langgraph_auth_user": None, "langgraph_auth_user_id": "", "langgraph_auth_permissions": []}
+    identity = user.get("identity") if user else ""
     return {
-        "langgraph_auth_user": User(user),
-        "langgraph_auth_user_id": user.get("identity"),
-        "langgraph_auth_permissions": user.get("permissions"),
+        "langgraph_auth_user": User(user) if user else None,
+        "langgraph_auth_user_id": identity,
+        "langgraph_auth_permissions": user.get("permissions") if user else [],
+        "user_id": given_id or identity,
     }
 
 

@@ -175,14 +175,16 @@ describe.each([
     it('is passed to the graph, and nowhere else', async () => {
       const { thread_id } = await alice.threads.create();
       const forged = { langgraph_auth_user: { identity: 'root' }, langgraph_auth_user_id: 'root' };
-      const config = { configurable: forged };
-      const result = (await alice.runs.wait(thread_id, 'whoami', { input: { said: 'hi' }, config })) as {
-        user: unknown;
+      const whoami = async (configurable: Record<string, unknown>): Promise<unknown> => {
+        const run = { input: { said: 'hi' }, config: { configurable } };
+        return ((await alice.runs.wait(thread_id, 'whoami', run)) as { user: unknown }).user;
       };
-      expect(result.user).toEqual({
+      expect(await whoami({ user_id: 'mine' })).toMatchObject({ langgraph_auth_user_id: 'alice', user_id: 'mine' });
+      expect(await whoami(forged)).toEqual({
         langgraph_auth_user: expect.objectContaining({ identity: 'alice', team: 'blue', is_authenticated: true }),
         langgraph_auth_user_id: 'alice',
         langgraph_auth_permissions: ['read', 'write'],
+        user_id: 'alice',
       });
       const [run] = await alice.runs.list(thread_id);
       expect(JSON.stringify(run)).not.toMatch(/blue|root/);

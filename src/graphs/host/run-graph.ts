@@ -150,6 +150,7 @@ function runConfig(
       ...request.headers,
       ...kwargs.checkpoint,
       ...authConfig(kwargs.auth_user),
+      ...defaultUserId(kwargs),
       run_id: request.runId,
       thread_id: request.threadId,
       graph_id: request.graphId,
@@ -206,7 +207,12 @@ function withheld(configurable: Record<string, unknown>): Record<string, undefin
 function notForTraces({ headers, kwargs }: ExecuteRequest): Record<string, unknown> {
   const given = Object.entries(kwargs.config?.configurable ?? {});
   const secrets = Object.fromEntries(given.filter(([name]) => isSecretName(name)));
-  return { ...secrets, ...headers, ...authConfig(kwargs.auth_user) };
+  return { ...secrets, ...headers, ...authConfig(kwargs.auth_user), ...defaultUserId(kwargs) };
+}
+
+/** The user's identity by the name that many graphs read; a client may give another value, so that it proves nothing. */
+function defaultUserId({ auth_user: user, config }: ExecuteRequest['kwargs']): Record<string, unknown> {
+  return user && config?.configurable?.user_id == null ? { user_id: user.identity } : {};
 }
 
 /** Keys with which the hosted server passes the user to a graph; they are removed from requests. */

@@ -14,7 +14,7 @@ class State(TypedDict, total=False):
 
 def whoami(state: State, config: RunnableConfig) -> State:
     """Returns what its config says of the user."""
-    names = ("langgraph_auth_user", "langgraph_auth_user_id", "langgraph_auth_permissions")
+    names = ("langgraph_auth_user", "langgraph_auth_user_id", "langgraph_auth_permissions", "user_id")
     configurable = config["configurable"]
     user = configurable.get("langgraph_auth_user")
     assert user is None or user.identity == user["identity"]
