@@ -149,19 +149,28 @@ def _runtime(access: Any, store: Any, context: Any, config: dict[str, Any]) -> A
 
 
 def _call_factory(factory: Any, config: dict[str, Any], runtime: Any) -> Any:
-    """Calls a factory with the arguments that it accepts: the config, the runtime, both in either order, or none."""
-    positional = []
-    by_name = {}
-    for parameter in inspect.signature(factory).parameters.values():
+    """Calls a factory with the arguments that it accepts: the config, the runtime, both in either order, or none.
+
+    Parameters of its own keep their defaults. Where none has the name or the type of a config, the first one gets it.
+    """
+    bound = inspect.signature(factory).bind_partial()
+    others = []
+    for parameter in bound.signature.parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
-        wants_runtime = "Runtime" in str(parameter.annotation) or parameter.name == "runtime"
-        argument = runtime if wants_runtime else config
-        if parameter.kind is not parameter.KEYWORD_ONLY:
-            positional.append(argument)
-        elif parameter.default is parameter.empty or wants_runtime or parameter.name == "config":
-            by_name[parameter.name] = argument
-    return factory(*positional, **by_name)
+        if "Runtime" in str(parameter.annotation) or parameter.name == "runtime":
+            bound.arguments[parameter.name] = runtime
+        else:
+            others.append(parameter)
+    configs = [
+        each
+        for each in others
+        if each.default is each.empty or each.name == "config" or "RunnableConfig" in str(each.annotation)
+    ]
+    if not configs:
+        configs = [each for each in others if each.kind is not each.KEYWORD_ONLY][:1]
+    bound.arguments.update({each.name: config for each in configs})
+    return factory(*bound.args, **bound.kwargs)
 
 
 def _refusal(source: dict[str, Any], what: str) -> TypeError:

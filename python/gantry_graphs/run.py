@@ -90,7 +90,8 @@ async def run_graph(
             "threads.create_run",
             saver=saver,
             store=store,
-            context=kwargs.get("context"),
+            # Never None, as for nodes.
+            context=kwargs.get("context") or {},
         )
         async with use as graph:
             try:

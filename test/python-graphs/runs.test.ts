@@ -173,7 +173,11 @@ describe('graphs in Python', () => {
   it('are created for each use by a function that yields them', async () => {
     const config = { configurable: { word: 'hello' } };
     expect(await client.runs.wait(null, 'made', { input: {}, config })).toEqual({ said: 'hello True' });
+    const context = { ending: '?' };
+    expect(await client.runs.wait(null, 'made', { input: {}, context })).toEqual({ said: 'nothing True?' });
     expect(await client.runs.wait(null, 'made_by_name', { input: {}, config })).toEqual({ said: 'hello!' });
+    const withDefaults = await client.runs.wait(null, 'made_with_defaults', { input: {}, config });
+    expect(withDefaults).toEqual({ said: 'well, hello!' });
   });
 
   it('are created by an async function that uses the config and the store of the run', async () => {

@@ -25,10 +25,12 @@ def saying(text: str) -> Any:
 async def make_graph(config: RunnableConfig, runtime: ServerRuntime):
     word = config["configurable"].get("word", "nothing")
     runs = runtime.execution_runtime is not None
+    ending = runtime.execution_runtime.context.get("ending", "") if runtime.execution_runtime else ""
 
     def say(_: State, config: RunnableConfig) -> State:
         # There, but empty, where the server has no users.
-        return {"said": f"{word} {runs}{config['configurable']['langgraph_auth_user_id']}"}
+        configurable = config["configurable"]
+        return {"said": f"{word} {runs}{configurable['langgraph_auth_user_id']}{configurable['user_id']}{ending}"}
 
     yield StateGraph(State).add_node("say", say).add_edge(START, "say").compile()
 
@@ -36,6 +38,10 @@ async def make_graph(config: RunnableConfig, runtime: ServerRuntime):
 @contextmanager
 def make_by_name(*, config: RunnableConfig, ending: str = "!"):
     yield saying(config["configurable"].get("word", "nothing") + ending)
+
+
+def make_with_defaults(settings=None, ending: str = "!", *, start: str = "well, "):
+    return saying(start + settings["configurable"].get("word", "nothing") + ending)
 
 
 async def make_from_store():
