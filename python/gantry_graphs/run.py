@@ -25,7 +25,7 @@ from .schemas import known_context
 from .state import final_state, output_of
 from .store import RunStore
 from .stream import Event, stream_run
-from .thrown import causes_of, message_of
+from .thrown import causes_of, message_of, ungrouped
 from .tracer import RunTracer
 from .user import User
 from .wire import storable, to_wire_json
@@ -336,6 +336,7 @@ def _failure(error: BaseException, control: RunControl, left: LeftGraphs) -> dic
 
 
 def _describe(error: BaseException) -> dict[str, Any]:
+    error = ungrouped(error)
     refused = {
         name: getattr(error, attribute)
         for name, attribute in (

@@ -22,6 +22,7 @@ from psycopg.rows import dict_row
 from .cipher import Cipher, OpeningCursor
 from .connections import TenantAccess, TenantConnections
 from .threads import own_threads
+from .thrown import ungrouped
 from .versions import DeltaSnapshot
 from .wire import storable_json
 
@@ -92,7 +93,8 @@ class _Serializer(JsonPlusSerializer):
             # msgpack has no such integers, and the library would pickle them.
             return "int", str(obj).encode()
         try:
-            return super().dumps_typed(obj)
+            # The error of a task is stored by its name and its text.
+            return super().dumps_typed(ungrouped(obj) if isinstance(obj, BaseException) else obj)
         except TypeError as error:
             raise UnstorableValue(error) from error
 

@@ -15,6 +15,8 @@ from typing import Any
 import orjson
 from langgraph.types import Interrupt, Send
 
+from .thrown import message_of, ungrouped
+
 _OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_PASSTHROUGH_DATACLASS
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _MAX_ORJSON_INT = 2**63
@@ -69,7 +71,8 @@ def _form(value: Any) -> Any:
     if callable(getattr(value, "_asdict", None)):
         return value._asdict()
     if isinstance(value, BaseException):
-        return {"error": type(value).__name__, "message": str(value)}
+        error = ungrouped(value)
+        return {"error": type(error).__name__, "message": message_of(error)}
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, (set, frozenset, deque)):

@@ -399,6 +399,28 @@ describe('graphs in Python', () => {
     expect((await client.threads.getState(thread)).next).toEqual(['make']);
   });
 
+  it.each([
+    [['mail'], { error: 'ConnectionError', message: 'mail is gone' }],
+    [
+      ['mail', 'post'],
+      {
+        error: 'ExceptionGroup',
+        message:
+          'unhandled errors in a TaskGroup (2 sub-exceptions): ConnectionError: mail is gone; ConnectionError: post is gone',
+      },
+    ],
+  ])('name the errors that a TaskGroup has collected: %j', async (value, error) => {
+    const thread = await newThread();
+    const events: { event: string; data: unknown }[] = [];
+    const input = { how: 'lose together', value };
+    for await (const event of client.runs.stream(thread, 'odd', { input, streamMode: 'tasks' })) events.push(event);
+    expect(events.at(-1)).toMatchObject({ event: 'error', data: error });
+    expect(await client.threads.get(thread)).toMatchObject({ status: 'error', error });
+    const [task] = (await client.threads.getState(thread)).tasks;
+    expect(task.error).toContain(`${error.error}(`);
+    for (const name of value) expect(task.error).toContain(`ConnectionError('${name} is gone')`);
+  });
+
   it('end with an error where a state is too large to be read from them', async () => {
     const thread = await newThread();
     const { run_id: run } = await client.runs.create(thread, 'odd', { input: { how: 'large' } });

@@ -1,5 +1,6 @@
 """Keeps what it is given and names its classes, or makes what tables can't hold."""
 
+import asyncio
 from typing import Annotated, Any, TypedDict
 
 from langchain_core.messages import AnyMessage
@@ -36,10 +37,27 @@ def nested(levels: int) -> Any:
     return value
 
 
+async def lose(name: str) -> None:
+    raise ConnectionError(f"{name} is gone")
+
+
+async def lose_all(names: list[str]) -> None:
+    async with asyncio.TaskGroup() as group:
+        for name in names:
+            group.create_task(lose(name))
+
+
+async def lose_together(names: list[str]) -> None:
+    async with asyncio.TaskGroup() as group:
+        group.create_task(lose_all(names))
+
+
 def make(state: State) -> State:
     how = state.get("how")
     if how == "throw":
         raise ValueError(ODD)
+    if how == "lose together":
+        asyncio.run(lose_together(state["value"]))
     if how == "ask":
         return {"value": interrupt({ODD: ODD})}
     if how == "question":
