@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+import traceback
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-
 
 _IMPORT_FOLDER = "--import-folder="
 
@@ -18,16 +18,33 @@ def load_export(file: str, name: str, what_would_be_right: str) -> Any:
     try:
         module = _import(Path(file))
     except Exception as error:
-        raise ImportError(f"{file} failed to load: {type(error).__name__}: {error}") from error
+        # In the log of the process: the message has only the place where the project's code failed.
+        traceback.print_exception(error)
+        raise ImportError(f"{file} failed to load: {type(error).__name__}: {error}{_place_of(error)}") from error
     if not hasattr(module, name):
         raise AttributeError(f'{file} has no "{name}"; it has to be {what_would_be_right}')
     return getattr(module, name)
 
 
+def _place_of(error: Exception) -> str:
+    """The last line of the project's own code that led to the error, in brackets; empty where there is none."""
+    folders = [str(Path.cwd()), *_import_folders()]
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        # An environment of libraries may be in the project's folder.
+        if any(path.is_relative_to(folder) for folder in folders) and "site-packages" not in path.parts:
+            return f" ({path}:{frame.lineno})"
+    return ""
+
+
+def _import_folders() -> list[str]:
+    return [each.removeprefix(_IMPORT_FOLDER) for each in sys.argv[1:] if each.startswith(_IMPORT_FOLDER)]
+
+
 def _import(file: Path) -> Any:
     """The module of a file: by its dotted name where Python finds it under one, so that its own package imports it once."""
     root = Path.cwd()
-    added = [each.removeprefix(_IMPORT_FOLDER) for each in sys.argv[1:] if each.startswith(_IMPORT_FOLDER)]
+    added = _import_folders()
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
     sys.path.extend(folder for folder in added if folder not in sys.path)

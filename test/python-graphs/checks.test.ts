@@ -28,6 +28,34 @@ describe('the Python sources', () => {
   }, 300_000);
 });
 
+describe('a module that fails to load', () => {
+  it('is reported with the line of the project that failed, and its traceback in the log', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gantry-failing-'));
+    const app = join(folder, 'app.py');
+    writeFileSync(app, 'from flows import graph\n');
+    writeFileSync(join(folder, 'flows.py'), 'import json\n\ngraph = json.loads("{")\n');
+    const script = `
+import os, sys
+from gantry_graphs.modules import load_export
+
+os.chdir(sys.argv[1])
+sys.stderr = sys.stdout
+try:
+    load_export(sys.argv[2], "graph", "a graph")
+except ImportError as error:
+    print("Message:", error)
+`;
+    try {
+      const printed = await runPython(['-c', script, folder, app], { PYTHONPATH: SOURCES }, pythonForGraphs());
+      const [log, message] = printed.split('Message: ');
+      expect(log).toContain('graph = json.loads("{")');
+      expect(message).toMatch(/app\.py failed to load: JSONDecodeError: .+ \(.+\/flows\.py:3\)\n$/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
 describe('a project that is installed from its folder src', () => {
   it('has each of its modules once, under the name by which it imports them', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gantry-src-'));
