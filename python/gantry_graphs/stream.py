@@ -100,7 +100,13 @@ async def stream_run(
     """
     translator = _Translator(kwargs, metadata, left, on_node)
     asked = kwargs["stream_mode"]
-    options = {**options, "stream_mode": library_modes(asked), "subgraphs": True}
+    # Without them the library streams no token and no `custom` of a nested graph either, unlike that of JavaScript.
+    subgraphs = bool(kwargs.get("stream_subgraphs"))
+    options = {**options, "stream_mode": library_modes(asked), "subgraphs": subgraphs}
+
+    def placed(chunk: Any) -> Chunk:
+        # Only with nested graphs do chunks name theirs.
+        return chunk if subgraphs else ((), *chunk)
 
     async def emitted(translated: Iterable[tuple[str, Event]]) -> list[Event]:
         # Only ends that are emitted wait for their commit: the library takes its next step, which the commit can be part
@@ -124,14 +130,14 @@ async def stream_run(
             shown = graph.output_channels
             async with aclosing(graph.astream(input, config, output_keys=shown, **options)) as chunks:
                 async for chunk in chunks:
-                    for event in await emitted(translator.events(chunk)):
+                    for event in await emitted(translator.events(placed(chunk))):
                         yield event
         else:
             async with aclosing(graph.astream_events(input, config, version="v2", **options)) as events:
                 async for event in events:
                     is_root = event["event"] == "on_chain_stream" and event["run_id"] == str(config["run_id"])
                     if is_root:
-                        for each in await emitted(translator.events(event["data"]["chunk"])):
+                        for each in await emitted(translator.events(placed(event["data"]["chunk"]))):
                             yield each
                         continue
                     if event["event"].endswith("_end"):
@@ -164,7 +170,6 @@ class _Translator:
         self, kwargs: dict[str, Any], metadata: PublicMetadata, left: LeftGraphs, on_node: Callable[[str], None]
     ) -> None:
         self._asked = set(kwargs["stream_mode"])
-        self._subgraphs = bool(kwargs.get("stream_subgraphs"))
         self._is_event_protocol = bool(kwargs.get("event_protocol"))
         self._metadata = metadata
         self._left = left
@@ -195,10 +200,7 @@ class _Translator:
         if self._is_event_protocol and mode in ("messages", "checkpoints"):
             yield from _protocol_events(namespace, mode, data)
             return
-        # Output of a nested graph before the end of its nodes belongs to the answer; its states and updates are internal.
-        if not is_root and not self._subgraphs and mode not in _WORK_IN_PROGRESS:
-            return
-        name = mode if is_root or not self._subgraphs else f"{mode}|{'|'.join(namespace)}"
+        name = mode if is_root else f"{mode}|{'|'.join(namespace)}"
         if mode == "messages":
             yield from self._message(name, public_chunk(mode, data, self._metadata))
             return

@@ -368,8 +368,9 @@ describeLanguages('graphs of every shape in $language', ({ language, shapes }) =
       }
       const flat = namesOf(await streamed('deep', { input: { note: 'hi' }, stream_mode: modes }));
       expect(flat.filter((name) => name.includes('|'))).toEqual([]);
-      // What a nested graph emits before the end of a node is part of the answer.
-      expect(flat).toEqual(expect.arrayContaining(['custom', 'messages']));
+      // The output of a nested graph before the end of its nodes is part of the answer in JavaScript alone.
+      const unended = flat.filter((name) => name === 'custom' || name === 'messages');
+      expect([...new Set(unended)].sort()).toEqual(language === 'Python' ? [] : ['custom', 'messages']);
     });
 
     it('of a subgraph without checkpoints come before the end of its node', async () => {

@@ -88,7 +88,33 @@ describe('applications in Python', () => {
   describe('an agent of create_deep_agent', () =>
     describeDeepAgent(() => app, 'researcher', { messagesNode: '', toolDeltas: true }));
 
-  describe('a supervisor', () => describeSupervisor(() => client));
+  describe('a supervisor', () => {
+    describeSupervisor(() => client);
+
+    it('streams the messages of its own nodes, and what its agents emit only with nested graphs', async () => {
+      const input = say('call transfer_to_math_expert {}\ncall add {"a": 2, "b": 3}\ntimes 2');
+      const streamed = async (streamSubgraphs: boolean) => {
+        const [names, nodes, texts] = [new Set<string>(), new Set<string>(), [] as string[]];
+        const options = { input, streamMode: ['messages-tuple', 'custom'] as ['messages-tuple', 'custom'] };
+        for await (const { event, data } of client.runs.stream(null, 'supervisor', { ...options, streamSubgraphs })) {
+          const mode = event.split('|')[0];
+          names.add(mode);
+          if (mode !== 'messages') continue;
+          const [message, metadata] = data as unknown as [{ content: string }, { langgraph_node: string }];
+          nodes.add(metadata.langgraph_node);
+          texts.push(message.content);
+        }
+        return { names: [...names].sort(), nodes: [...nodes].sort(), texts };
+      };
+      const own = await streamed(false);
+      expect(own).toMatchObject({ names: ['messages', 'metadata'], nodes: ['math_expert', 'supervisor'] });
+      expect(own.texts).toContain('The tool says: 5');
+      const all = await streamed(true);
+      expect(all.names).toEqual(['custom', 'messages', 'metadata']);
+      expect(all.nodes).toContain('agent');
+      expect(all.texts.length).toBeGreaterThan(own.texts.length);
+    });
+  });
 
   it('may have the layout of the template react-agent, and accept its context', async () => {
     const context = { system_prompt: 'Be brief.', model: 'openai/gpt-4o' };

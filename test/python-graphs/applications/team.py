@@ -1,6 +1,7 @@
 """test/apps/teams/supervisor.ts in Python."""
 
 from langchain_openai import ChatOpenAI
+from langgraph.config import get_stream_writer
 from langgraph.prebuilt import create_react_agent
 from langgraph.types import interrupt
 from langgraph_supervisor import create_supervisor
@@ -10,6 +11,7 @@ model = ChatOpenAI(model="gpt-4o")
 
 def add(a: int, b: int) -> int:
     """Add two numbers."""
+    get_stream_writer()({"adding": [a, b]})
     return a + b
 
 
