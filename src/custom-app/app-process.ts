@@ -12,9 +12,16 @@ import { registerSdkLogger } from '../graphs/host/sdk-logger';
 import { importExport } from '../graphs/host/user-module';
 import { userCodeScope } from '../graphs/host/user-code-scope';
 import { callerOf } from './caller';
-import type { AppRoute, AppProcessData, FromAppProcess } from './custom-app.protocol';
+import {
+  type AppRoute,
+  type AppProcessData,
+  CALLER_PATH,
+  type FromAppProcess,
+  type PathReading,
+} from './custom-app.protocol';
 import { fetchInner } from './inner-fetch';
-import { inFrontOfApi, isHonoApp } from './middleware';
+import { inFrontOfApi, isHonoApp, readingOf } from './middleware';
+import { gated, routesOf, servedFor } from './route-gate';
 
 type Fetch = (request: Request, ...rest: unknown[]) => Response | Promise<Response>;
 
@@ -26,7 +33,19 @@ function textOf(error: unknown): string {
 function fetchOf(app: unknown, { file, exportName, innerSocketPath }: AppProcessData): Fetch {
   if (isHonoApp(app)) {
     const whole = inFrontOfApi(app, (request) => fetchInner(innerSocketPath, request));
-    return (request, ...rest) => whole.fetch(request, ...(rest as [object]));
+    const askForCaller = ({ method, headers, url, signal }: Request): Promise<Response> => {
+      const { pathname, search } = new URL(url);
+      return fetchInner(innerSocketPath, {
+        method,
+        path: CALLER_PATH + pathname + search,
+        headers,
+        body: null,
+        signal,
+      });
+    };
+    app.fetch = gated(app, askForCaller, app.fetch);
+    const fetch = gated(app, askForCaller, whole.fetch);
+    return (request, ...rest) => servedFor(request, () => fetch(request, ...(rest as [object])));
   }
   if (typeof app === 'function') return app as Fetch;
   if (typeof app === 'object' && app !== null && 'fetch' in app && typeof app.fetch === 'function') {
@@ -36,12 +55,13 @@ function fetchOf(app: unknown, { file, exportName, innerSocketPath }: AppProcess
   throw new Error(`${file}: "${exportName}" has no fetch method and is not a function from Request to Response`);
 }
 
-function routesOf(app: unknown): AppRoute[] | undefined {
-  if (!isHonoApp(app)) return undefined;
-  // Registered for every method below a path, it may be middleware: requests that it doesn't answer go to the API.
-  const partOf = (method: string, path: string): AppRoute['part'] =>
-    method === 'ALL' && path.endsWith('*') ? 'middleware' : 'route';
-  return app.routes.map(({ method, path }) => ({ method, path, part: partOf(method, path) }));
+/** Facts about an app that the API has to know: its routes if it has a table of them, and how it reads paths. */
+function described(app: unknown): PathReading & { routes?: AppRoute[] } {
+  if (!isHonoApp(app)) return {};
+  const reading = readingOf(app);
+  // Where only the app can read a path, it is given every request, and asks who makes those that are for its routes.
+  const all: AppRoute[] = reading ? [] : [{ method: 'ALL', path: '*', part: 'either' }];
+  return { routes: [...all, ...routesOf(app)], ...reading };
 }
 
 /** `new Client()` in a route acts for the one who asked for the route. */
@@ -72,7 +92,7 @@ async function main(data: AppProcessData, { send }: ParentChannel<never, FromApp
     server.once('error', reject);
     server.listen(socketPath, resolve);
   });
-  send({ type: 'ready', routes: routesOf(app) });
+  send({ type: 'ready', ...described(app) });
   keepCompiledCode();
   returnUnusedMemory();
 }

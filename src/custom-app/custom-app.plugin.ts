@@ -7,6 +7,7 @@ import { ErrorFilter } from '../http/error.filter';
 import { INNER_PREFIX } from '../http/request-target';
 import { AppRequests } from './app-requests';
 import type { CustomApp } from './custom-app';
+import { CALLER_HEADER, CALLER_PATH, NOT_ASKED } from './custom-app.protocol';
 import { relaySocket } from './socket-relay';
 
 /** Where requests for the user's own routes are rewritten to, for the router. */
@@ -15,10 +16,6 @@ export const CUSTOM_APP_PATH = `${INNER_PREFIX}app`;
 export const APP_MIDDLEWARE_PATH = `${INNER_PREFIX}middleware`;
 /** The same for the handshakes of the app's WebSockets. */
 export const APP_SOCKET_PATH = `${INNER_PREFIX}socket`;
-/** Where the process of the app asks who makes a request for a route of the app's. */
-const CALLER_PATH = `${INNER_PREFIX}caller`;
-/** Header that names the caller to the process of the app, or says that it has to ask. Clients can't send it. */
-export const CALLER_HEADER = 'x-gantry-caller';
 /** Requests to the app at a time; each takes two descriptors of this process. */
 const MAX_REQUESTS = 2_048;
 /** No route has this one. */
@@ -35,7 +32,8 @@ export const isCallerTarget = (target: string): boolean => target.startsWith(`${
 const callerHeader = ({ user }: FastifyRequest): string => Buffer.from(JSON.stringify({ user })).toString('base64url');
 
 /** The same for a request that the app only passes on: the API is asked again, but middleware may know a user already. */
-const askingHeader = (request: FastifyRequest): string => (request.user ? `ask.${callerHeader(request)}` : 'ask');
+const askingHeader = (request: FastifyRequest): string =>
+  request.user ? `${NOT_ASKED}.${callerHeader(request)}` : NOT_ASKED;
 
 /** The headers, without those about forwarding unless a trusted proxy has sent them. */
 function trustedHeaders<T extends object>(headers: T, { ips = [] }: FastifyRequest): Partial<T> {

@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { waitFor } from '../../test/support/wait-for';
 import { CustomApp } from './custom-app';
+import { CALLER_HEADER } from './custom-app.protocol';
 
 /** Longer than the system takes any variable. */
+const PYTHON = { interpreter: 'python3', importFolders: [] };
+
 const TOO_LONG = 'x'.repeat(1_000_000);
 
 describe('the process of http.app', () => {
@@ -28,13 +31,45 @@ describe('the process of http.app', () => {
 
   const ask = (path: string): Promise<number | undefined> =>
     new Promise((resolve) => {
-      request({ socketPath: app.socketPath, path }, (response) => {
+      request({ socketPath: app.socketPath, path, headers: { [CALLER_HEADER]: 'known' } }, (response) => {
         response.resume();
         resolve(response.statusCode);
       })
         .once('error', () => resolve(undefined))
         .end();
     });
+
+  it.each<[string, [path: string, part: string | undefined, status: number][]]>([
+    [
+      'strict',
+      [
+        ['/plain', 'route', 200],
+        ['/plain/', undefined, 404],
+      ],
+    ],
+    [
+      'lenient',
+      [
+        ['/plain', 'route', 200],
+        ['/plain/', 'route', 200],
+      ],
+    ],
+    [
+      'ofHosts',
+      [
+        ['/plain', 'either', 200],
+        ['/plain/', 'either', 404],
+      ],
+    ],
+  ])('reads paths as Hono was made to: %s', async (exportName, expected) => {
+    const file = join(__dirname, '..', '..', 'test', 'support', 'apps', 'hono-paths.ts');
+    app = await CustomApp.start({ file, exportName }, PYTHON, { env: {} });
+    for (const [path, part, status] of expected) {
+      expect([path, app.routes.partOf('GET', path)]).toEqual([path, part]);
+      // What it doesn't serve it passes on to the API, of which there is none here.
+      expect([path, (await ask(path)) === 200]).toEqual([path, status === 200]);
+    }
+  });
 
   it('is started again after the system has refused to start it', async () => {
     const file = join(folder, 'app.mjs');

@@ -35,9 +35,9 @@ export class CustomApp {
     private readonly data: AppProcessData,
     private readonly launch: () => AppProcess,
     private child: UserCodeChild<ToAppProcess>,
-    { routes, readsEscapes }: Ready,
+    { routes, ...reading }: Ready,
   ) {
-    this.routes = new CustomRoutes(routes, readsEscapes);
+    this.routes = new CustomRoutes(routes, reading);
     this.watch(child);
   }
 

@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { setRemoteAddress } from '../patches/node/http-server';
-import { CALLER_HEADER } from './custom-app.plugin';
+import { CALLER_HEADER } from './custom-app.protocol';
 
 /** The app's process as the sender of a request: the unspecified address, which no client on the network can have. */
 export const APP_PROCESS_ADDRESS = '::';

@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono';
+import type { PathReading } from './custom-app.protocol';
 import type { InnerRequest } from './inner-fetch';
 
 /** The request under each of Hono's own, as it came. */
@@ -19,11 +20,30 @@ export function isHonoApp(app: unknown): app is Hono {
 }
 
 /**
+ * An app without routes, of the project's own copy of Hono, which alone knows what it has written into a request. It finds paths in
+ * requests as the given app does.
+ */
+function emptyCopyOf(app: Hono): Hono {
+  const { router } = new Hono();
+  return new (hono(app))({ router, getPath: app.getPath });
+}
+
+/** Hono's class in the project's copy, and not a subclass of the project's own, which may take anything to be made. */
+const hono = (app: Hono): typeof Hono => app.basePath('/').constructor as typeof Hono;
+
+/** How the app reads paths; undefined if it does so by a function of its own. */
+export function readingOf(app: Hono): PathReading | undefined {
+  const { router } = app;
+  const isOf = (strict: boolean): boolean => app.getPath === new (hono(app))({ router, strict }).getPath;
+  return isOf(true) ? {} : isOf(false) ? { dropsLastSlash: true } : undefined;
+}
+
+/**
  * The app as it is served: what none of its handlers answers goes to the API, and the API's answer back through its
  * middleware. What the app does with paths that it doesn't know is left out, as on other servers of this API.
  */
 export function inFrontOfApi(app: Hono, askApi: (request: InnerRequest) => Promise<Response>): Hono {
-  const whole = new Hono();
+  const whole = emptyCopyOf(app);
   whole.use(async ({ req }, next) => {
     received.set(req, req.raw);
     await next();

@@ -35,6 +35,7 @@ import { serveOpenApi } from './openapi';
 import { PageAccess, refuseForeignPages } from '../http/page-access';
 import { isConsoleRoute, isDocsRoute, sendSecurityHeaders, tokenOrigins } from '../http/security-headers';
 import { refuseOddHosts } from '../http/request-target';
+import { MAX_PARAMETER_LENGTH, ServedRoutes } from '../http/served-routes';
 import { checkStreams, limitStreams } from '../http/stream-limit';
 import { urlRewriter } from './url-rewriter';
 import { acceptWebSockets } from '../http/web-sockets';
@@ -55,7 +56,8 @@ export async function createHttpApp(
   const { auth, env } = config.langgraphJson;
   const confinement = () => ({ env: userCodeEnvironment(config, env), ...config.graphs.user });
   const customApp = settings.app && (await CustomApp.start(settings.app, config.python, confinement()));
-  const rewriteUrl = urlRewriter(settings, customApp);
+  const routes = new ServedRoutes();
+  const rewriteUrl = urlRewriter(settings, customApp, routes);
   const trustedProxies = [...config.http.trustedProxies, ...(customApp ? [APP_PROCESS_ADDRESS] : [])];
   const adapter = new FastifyAdapter({
     loggerInstance: logger,
@@ -70,7 +72,7 @@ export async function createHttpApp(
     },
     // A stream may last for hours. Broken off, its client comes back to another replica with its last event id.
     forceCloseConnections: true,
-    routerOptions: { maxParamLength: 2048 },
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     genReqId: (request: IncomingMessage) => {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && given.length <= 200 ? given : randomUUID();
@@ -84,6 +86,7 @@ export async function createHttpApp(
     },
   });
   const fastify = adapter.getInstance();
+  routes.noteRoutesOf(fastify);
   refuseOddHosts(fastify);
   refuseWrongMethods(fastify);
   limitBodies(fastify, config);

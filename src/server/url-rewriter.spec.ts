@@ -1,5 +1,6 @@
 import { decodedPath, originForm } from '../http/request-target';
 import { CustomRoutes } from '../custom-app/custom-routes';
+import { ServedRoutes } from '../http/served-routes';
 import { urlRewriter } from './url-rewriter';
 
 describe('the target of a request', () => {
@@ -21,7 +22,7 @@ describe('the target of a request', () => {
   ])('is parsed as the router parses it: %s', (target, expected) => expect(decodedPath(target)).toBe(expected));
 
   describe('with routes that langgraph.json disables', () => {
-    const rewrite = urlRewriter({ mountPrefix: '', isMetaDisabled: true }, undefined);
+    const rewrite = urlRewriter({ mountPrefix: '', isMetaDisabled: true }, undefined, new ServedRoutes());
     const served = (target: string): string => rewrite('GET', target);
 
     it.each(['/info', '/%69nfo', '/info#x', '/info?a=1', 'http://gantry.example/info', '/api/v1/inf%6f', '/metrics'])(
@@ -41,7 +42,7 @@ describe('the target of a request', () => {
 
     it('reaches the user’s own route in any spelling of it', () => {
       const app = { routes: new CustomRoutes([{ method: 'GET', path: '/threads', part: 'route' }]) };
-      const custom = urlRewriter({ mountPrefix: '', isMetaDisabled: false }, app);
+      const custom = urlRewriter({ mountPrefix: '', isMetaDisabled: false }, app, new ServedRoutes());
       expect(custom('GET', '/threads?x=1')).toBe('/.gantry/app/threads?x=1');
       expect(custom('GET', '/%74hreads')).toBe('/.gantry/app/%74hreads');
     });
@@ -50,7 +51,8 @@ describe('the target of a request', () => {
       const routes = ['/chat/:p', '/ok'].map((path) => ({ method: 'GET', path, part: 'websocket' as const }));
       const custom = urlRewriter(
         { mountPrefix: '/p', isMetaDisabled: false },
-        { routes: new CustomRoutes(routes, true) },
+        { routes: new CustomRoutes(routes, { readsEscapes: true }) },
+        new ServedRoutes(),
       );
       expect(custom('GET', '/p/x/..%2Fchat/1?a', '', 'handshake')).toBe('/.gantry/socket/chat/1?a');
       expect(custom('GET', '/p/chat/1')).toBe('/chat/1');
@@ -58,9 +60,19 @@ describe('the target of a request', () => {
       expect(custom('GET', '/p/ok', '', 'handshake')).toBe('/ok');
     });
 
+    it('is a route of the user’s where the API has none, if it may be middleware or a handler', () => {
+      const app = { routes: new CustomRoutes([{ method: 'ALL', path: '*', part: 'either' }]) };
+      const api = { has: (method: string, target: string) => method === 'GET' && target === '/threads/1?x' };
+      const custom = urlRewriter({ mountPrefix: '', isMetaDisabled: false }, app, api);
+      expect(custom('GET', '/thread/1?x')).toBe('/.gantry/middleware/thread/1?x');
+      expect(custom('PUT', '/threads/1?x')).toBe('/.gantry/app/threads/1?x');
+      expect(custom('PUT', '/threads/1?x', '', 'handshake')).toBe('/threads/1?x');
+      expect(custom('OPTIONS', '/threads/1?x')).toBe('/threads/1?x');
+    });
+
     it('passes through the user’s middleware once, and never for the handshake of a WebSocket', () => {
       const app = { routes: new CustomRoutes([{ method: 'ALL', path: '/threads/*', part: 'middleware' }]) };
-      const custom = urlRewriter({ mountPrefix: '/p', isMetaDisabled: false }, app);
+      const custom = urlRewriter({ mountPrefix: '/p', isMetaDisabled: false }, app, new ServedRoutes());
       expect(custom('GET', '/p/%74hreads/1')).toBe('/.gantry/middleware/%74hreads/1');
       expect(custom('GET', '/p/threads/1', '', 'handshake')).toBe('/threads/1');
       expect(custom('GET', '/threads/1', '', 'app')).toBe('/threads/1');

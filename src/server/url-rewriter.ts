@@ -8,6 +8,7 @@ import {
   NOWHERE,
 } from '../custom-app/custom-app.plugin';
 import { decodedPath, INNER_PREFIX, originForm } from '../http/request-target';
+import type { ServedRoutes } from '../http/served-routes';
 
 /** Served without the prefix too: what probes and scrapers ask must not depend on where the API is mounted. */
 const AT_ROOT = new Set(['/', '/ok', '/ready', '/metrics']);
@@ -29,10 +30,12 @@ export type RequestOrigin = 'client' | 'handshake' | 'app';
  * The path for the router, given the requested one: without `mount_prefix`, with the contract's second spelling of threads
  * corrected, with the user's own routes directed to their app, and with trace clients that only know this server's address
  * directed to traces.
+ * @param api the routes that the API has
  */
 export function urlRewriter(
   { mountPrefix, isMetaDisabled }: Pick<HttpSettings, 'mountPrefix' | 'isMetaDisabled'>,
   customApp: Pick<CustomApp, 'routes'> | undefined,
+  api: Pick<ServedRoutes, 'has'>,
 ): (method: string, url: string, userAgent?: string, from?: RequestOrigin) => string {
   return (method, target, userAgent = '', from = 'client') => {
     const asked = originForm(target);
@@ -45,10 +48,13 @@ export function urlRewriter(
     if (isMetaDisabled && META.has(path)) return NOWHERE;
     if (from === 'handshake' && customApp?.routes.isSocket(url))
       return APP_SOCKET_PATH + customApp.routes.targetOf(url);
+    const inOwn = inApi(url, userAgent);
     const part = from === 'app' ? undefined : customApp?.routes.partOf(method, url);
     if (part === 'route') return CUSTOM_APP_PATH + customApp!.routes.targetOf(url);
-    if (part === 'middleware' && from === 'client') return APP_MIDDLEWARE_PATH + url;
-    return inApi(url, userAgent);
+    if (part === undefined || from !== 'client') return inOwn;
+    // The API asks for the caller after middleware. Where it has no route, nothing but the app could answer.
+    const isRoute = part === 'either' && !api.has(method, inOwn);
+    return (isRoute ? CUSTOM_APP_PATH : APP_MIDDLEWARE_PATH) + url;
   };
 }
 

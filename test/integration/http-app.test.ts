@@ -403,7 +403,20 @@ const SPELLINGS = [
   'http://x\\hello\\you',
 ];
 
-describe.each(LANGUAGES)('http.app in %s and authentication', (_language, app) => {
+/** What only handlers answer which look like middleware, or which middleware dispatches a request to. */
+const DISGUISED: Record<string, [path: string, init: RequestInit, answer: object][]> = {
+  TypeScript: [
+    ['/proxy/a', {}, { proxied: '/proxy/a' }],
+    ['/proxy/a', { method: 'PUT' }, { proxied: '/proxy/a' }],
+    ['/either/answer', {}, { answered: 'by a handler' }],
+    ['/mounted/you', {}, { mounted: 'you' }],
+    ['/items', { method: 'POST', headers: { 'x-method': 'DELETE' } }, { deleted: 'items' }],
+    ['/threads/search', { method: 'POST', headers: { 'x-method': 'DELETE' } }, { deleted: 'threads' }],
+  ],
+  Python: [['/mounted/you', {}, { mounted: 'you' }]],
+};
+
+describe.each(LANGUAGES)('http.app in %s and authentication', (language, app) => {
   const auth = { GANTRY_AUTH: 'on', GANTRY_API_KEY: API_KEY };
 
   it('requires no key where enable_custom_route_auth is false, as on other servers of this API', async () => {
@@ -421,7 +434,15 @@ describe.each(LANGUAGES)('http.app in %s and authentication', (_language, app) =
     try {
       const { url } = served.api;
       for (const path of ['/hello/you', '/info']) expect((await fetch(url + path)).status).toBe(401);
-      expect((await fetch(`${url}/nothing`)).status).toBe(404);
+      for (const [path, init, answer] of DISGUISED[language]) {
+        expect([path, (await fetch(url + path, init)).status]).toEqual([path, 401]);
+        const headers = { ...init.headers, 'x-api-key': API_KEY };
+        expect(await json(await fetch(url + path, { ...init, headers }))).toEqual(answer);
+      }
+      // Middleware of an app in TypeScript may be a handler, which is asked only where the API would answer without it.
+      expect((await fetch(`${url}/nothing`)).status).toBe(language === 'Python' ? 404 : 401);
+      expect((await fetch(`${url}/nothing`, { headers: { 'x-api-key': API_KEY } })).status).toBe(404);
+      expect((await fetch(`${url}/threads/search`, { method: 'POST' })).status).toBe(401);
       const allowed = await fetch(`${url}/hello/you`, { headers: { 'x-api-key': API_KEY } });
       expect(allowed.status).toBe(200);
       expect((await fetch(`${url}/ok`)).status).toBe(200);

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { methodOverride } from 'hono/method-override';
 import { streamSSE } from 'hono/streaming';
 
 let aborted = 0;
@@ -10,6 +11,20 @@ app.use('*', async (context, next) => {
   await next();
   context.header('x-own-middleware', 'yes');
 });
+
+// Dispatches a request again, with a method of which the API knows nothing.
+app.use('*', methodOverride({ app, header: 'x-method' }));
+
+// Handlers that are registered in the same way as middleware.
+app.all('/proxy/*', (context) => context.json({ proxied: context.req.path }));
+app.all('/either/*', async (context, next) => {
+  if (context.req.path === '/either/answer') return context.json({ answered: 'by a handler' });
+  await next();
+});
+app.mount('/mounted', (request) => Response.json({ mounted: new URL(request.url).pathname.slice(1) }));
+// A method that the API hasn't at a path of its own, and one at a path of the app's.
+app.delete('/threads/search', (context) => context.json({ deleted: 'threads' }));
+app.delete('/items', (context) => context.json({ deleted: 'items' }));
 
 app.get('/hello/:name', (context) => context.json({ hello: context.req.param('name'), url: context.req.url }));
 app.get('/headers', (context) => context.json(context.req.header()));
