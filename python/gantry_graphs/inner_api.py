@@ -38,14 +38,14 @@ class InnerApi:
         """Answers a request with the API's answer to it; bodies stream in both directions."""
         read = asyncio.Event()
         headers = _passed_on(scope["headers"])
-        body: AsyncIterator[bytes] | None = None
-        if any(name in (b"content-length", b"transfer-encoding") for name, _ in scope["headers"]):
-            headers.append((b"transfer-encoding", b"chunked"))
-            body = _body(receive, read)
-        else:
+        has_length = any(name in (b"content-length", b"transfer-encoding") for name, _ in scope["headers"])
+        if not has_length:
             read.set()
 
         async def forward() -> None:
+            body = await _unless_empty(_body(receive, read)) if has_length else None
+            if body is not None:
+                headers.append((b"transfer-encoding", b"chunked"))
             await self.send_on(await self._ask(scope["method"], _target(scope), headers, body), send)
 
         forwarding = asyncio.create_task(forward())
@@ -103,6 +103,20 @@ async def _body(receive: Receive, read: asyncio.Event) -> AsyncIterator[bytes]:
         if message.get("body"):
             yield message["body"]
     read.set()
+
+
+async def _unless_empty(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes] | None:
+    """Waits for the first bytes of a body: one of length 0 would be one without a type, which the API refuses."""
+    first = await anext(chunks, None)
+    if first is None:
+        return None
+
+    async def whole() -> AsyncIterator[bytes]:
+        yield first
+        async for chunk in chunks:
+            yield chunk
+
+    return whole()
 
 
 async def _gone(receive: Receive, read: asyncio.Event) -> None:

@@ -31,6 +31,7 @@ describe('requests for the app', () => {
     const socketPath = join(folder, 'http.sock');
     upstream = createServer((request, response) => {
       if (request.url === '/quick') return response.end('quick');
+      if (request.url === '/dies') return request.socket.destroy();
       atApp.add(response);
       response.once('close', () => atApp.delete(response));
       if (request.url === '/events') response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': hi\n\n');
@@ -87,6 +88,20 @@ describe('requests for the app', () => {
     for (const client of clients) client.destroy();
     await waitFor('the abort of all', () => atApp.size === 0, 10_000);
     expect(await (await quick()).text()).toBe('quick');
+  });
+
+  it('are to be sent again only if the app cannot have done what they ask for', async () => {
+    const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/dies`;
+    const ask = async (method: string): Promise<unknown> => {
+      const answer = await fetch(url, { method, ...(method === 'POST' && { body: 'x' }) });
+      return [answer.status, answer.headers.get('retry-after'), ((await answer.json()) as { code: string }).code];
+    };
+    const again = [503, '1', 'custom_app_unavailable'];
+    expect(await ask('GET')).toEqual(again);
+    expect(await ask('POST')).toEqual([502, null, 'custom_app_broken_off']);
+    upstream.closeAllConnections();
+    await new Promise((resolve) => upstream.close(resolve));
+    expect(await ask('POST')).toEqual(again);
   });
 
   it('are not waited for when their client leaves while it is checked whether they may pass', async () => {

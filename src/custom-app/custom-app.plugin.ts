@@ -24,6 +24,9 @@ export const NOWHERE = `${INNER_PREFIX}nowhere`;
 /** Headers that say where a request came from and what it was sent to; only those of trusted proxies count. */
 const FORWARDED = /^(?:forwarded|x-forwarded-.+|x-real-ip)$/;
 
+/** Headers of one connection, which is another one on the other side; undici refuses to send them. */
+const OF_THE_CONNECTION = /^(?:connection|expect|keep-alive|upgrade)$/;
+
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 export const isCallerTarget = (target: string): boolean => target.startsWith(`${CALLER_PATH}/`);
@@ -35,17 +38,20 @@ const callerHeader = ({ user }: FastifyRequest): string => Buffer.from(JSON.stri
 const askingHeader = (request: FastifyRequest): string =>
   request.user ? `${NOT_ASKED}.${callerHeader(request)}` : NOT_ASKED;
 
+const without = <T extends object>(headers: T, names: RegExp): Partial<T> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !names.test(name))) as Partial<T>;
+
 /** The headers, without those about forwarding unless a trusted proxy has sent them. */
 function trustedHeaders<T extends object>(headers: T, { ips = [] }: FastifyRequest): Partial<T> {
   // More than the connection's own address only if that one is of a trusted proxy.
   if (ips.length > 1) return headers;
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !FORWARDED.test(name))) as Partial<T>;
+  return without(headers, FORWARDED);
 }
 
 /** @param passedOnTo the route of Gantry's own that the request is for */
 function headersForApp<T extends object>(headers: T, request: FastifyRequest, passedOnTo: string | undefined) {
   return {
-    ...trustedHeaders(headers, request),
+    ...without(trustedHeaders(headers, request), OF_THE_CONNECTION),
     host: request.headers.host,
     'x-forwarded-for': request.ip,
     'x-forwarded-proto': request.protocol,
@@ -58,6 +64,18 @@ const unavailable = (): ApiError =>
   new ApiError(503, 'custom_app_unavailable', 'The custom routes of this deployment do not answer', {
     headers: { 'Retry-After': '1' },
   });
+
+/** The app had the request, and ended without an answer. */
+const brokenOff = (): ApiError =>
+  new ApiError(
+    502,
+    'custom_app_broken_off',
+    'The custom routes of this deployment ended without an answer: what the request asked for may have been done',
+  );
+
+/** Whether a failed request may be sent again: the app didn't get it, or it changes nothing. */
+const isRepeatable = ({ method }: FastifyRequest, { cause }: Error): boolean =>
+  method === 'GET' || method === 'HEAD' || (cause as NodeJS.ErrnoException | undefined)?.syscall === 'connect';
 
 /** Sends status and headers of a stream that is silent so far, which the framework keeps until its first bytes. */
 function sendHeadFirst(raw: FastifyReply['raw']): void {
@@ -73,8 +91,13 @@ function appTarget(url: string): { target: string; passedOnTo?: string } {
   const prefix =
     [CUSTOM_APP_PATH, APP_MIDDLEWARE_PATH, APP_SOCKET_PATH].find((path) => url.startsWith(`${path}/`)) ?? '';
   const target = url.slice(prefix.length);
-  return { target, ...(prefix === APP_MIDDLEWARE_PATH && { passedOnTo: target.split('?', 1)[0] }) };
+  return { target, ...(prefix === APP_MIDDLEWARE_PATH && { passedOnTo: pathOf(target) }) };
 }
+
+const pathOf = (target: string): string => target.split('?', 1)[0];
+
+/** The query as URLs spell it, without its question mark; empty if there is none. */
+const queryOf = (target: string): string => new URL(target.slice(pathOf(target).length), 'http://app').search.slice(1);
 
 /**
  * Hands requests to the user's app: those for routes of its table, and those that its middleware sees. An app without a table
@@ -109,12 +132,14 @@ export async function serveCustomApp(
       if (requests.areTooMany) throw unavailable();
       sendHeadFirst(reply.raw);
       return requests.passOn(reply.raw, () =>
-        reply.from(target, {
+        reply.from(pathOf(target), {
           getUpstream: () => app.base,
+          // Given as a part of the target it would be decoded, which fails, and searched for parent folders.
+          queryString: () => queryOf(target),
+          rewriteHeaders: (headers) => without(headers, OF_THE_CONNECTION),
           rewriteRequestHeaders: (_original, headers) => headersForApp(headers, request, passedOnTo),
-          onError: (failed) => {
-            void failed.status(503).header('retry-after', '1').send(unavailable().body());
-          },
+          onError: (_failed, { error }) =>
+            errors.answer(isRepeatable(request, error) ? unavailable() : brokenOff(), request, reply),
         }),
       );
     };

@@ -69,6 +69,34 @@ const answersTo = (url: string, bytes: string): Promise<string> =>
 
 const json = async (response: Response): Promise<unknown> => response.json();
 
+/** Uploads a body in a request with headers that `fetch` doesn't send; resolves to the status and what is answered. */
+const upload = (
+  url: string,
+  headers: Record<string, string>,
+  body: Buffer,
+): Promise<[status: number, answer: Buffer]> =>
+  new Promise((resolve, reject) => {
+    const call = request(url, { method: 'POST', headers: { 'content-length': body.length, ...headers }, agent: false });
+    call.once('error', reject).once('response', (response) => {
+      void response
+        .toArray()
+        .then((chunks) => resolve([response.statusCode!, Buffer.concat(chunks as Buffer[])]), reject);
+    });
+    if (headers.expect === undefined) call.end(body);
+    else call.once('continue', () => call.end(body)).flushHeaders();
+  });
+
+/** Sends a request as it is spelled; resolves to the answer's text when the server closes the connection. */
+const answerUntilClosed = (url: string, line: string, headers: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let text = '';
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
+    socket.write(`${line}\r\nhost: localhost\r\n${headers}\r\n`);
+    socket.setTimeout(4_000, () => socket.destroy(new Error('The connection stays open')));
+    socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
+    socket.once('error', reject).once('end', () => resolve(text));
+  });
+
 const SMUGGLED = 'GET /hello/smuggled HTTP/1.1\r\nhost: x\r\n\r\n';
 const LENGTH = `content-length: ${SMUGGLED.length}\r\n`;
 const CHUNKED = `0\r\n\r\n${SMUGGLED}`;
@@ -156,6 +184,50 @@ describe.each(LANGUAGES)('http.app in %s', (_language, app) => {
     const redirect = await fetch(`${url}/redirect`, { redirect: 'manual' });
     expect([redirect.status, redirect.headers.get('location')]).toEqual([302, '/hello/you']);
     expect((await fetch(`${url}/broken`)).status).toBe(500);
+  });
+
+  it('takes uploads with headers of the connection, for its routes and for the API', async () => {
+    const bytes = Buffer.alloc(1_500_000, 'x');
+    for (const [name, value] of [
+      ['expect', '100-continue'],
+      ['keep-alive', '300'],
+      ['keep-alive', 'timeout=5'],
+    ]) {
+      const [status, echo] = await upload(`${url}/echo`, { [name]: value }, bytes);
+      expect([status, echo.equals(bytes)]).toEqual([200, true]);
+    }
+    const thread = Buffer.from(JSON.stringify({ metadata: { text: 'x'.repeat(1_500_000) } }));
+    const type = { 'content-type': 'application/json', expect: '100-continue' };
+    expect((await upload(`${url}/threads`, type, thread))[0]).toBe(200);
+  });
+
+  it('passes requests without a body on to the API', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const made = await json(await fetch(`${url}/threads`, { method: 'POST', body: '{}', headers }));
+    const copy = new URL(`/threads/${(made as { thread_id: string }).thread_id}/copy`, url).href;
+    // `fetch` says that the length is 0; without a length there is no body either.
+    expect((await fetch(copy, { method: 'POST' })).status).toBe(200);
+    const line = `POST ${new URL(copy).pathname} HTTP/1.1`;
+    expect(await answerUntilClosed(url, line, 'connection: close\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it.each(['a=100%', 'a=caf%E9', 'a=../b', 'r=https://x/..', 'a=/../..', 'a=%2e%2e/', 'a=x?y', ''])(
+    'passes on a query as it is: %s',
+    async (query) => {
+      const own = await json(await fetch(`${url}/hello/you?${query}`));
+      expect(own).toEqual({ hello: 'you', url: `${url}/hello/you${query && `?${query}`}` });
+      const unknown = '00000000-0000-4000-8000-000000000000';
+      expect((await fetch(`${url}/threads/${unknown}?${query}`)).status).toBe(404);
+    },
+  );
+
+  it.each([
+    ['1.0', ''],
+    ['1.1', 'connection: close\r\n'],
+  ])('closes the connection of a client that wants it closed, in HTTP/%s', async (version, headers) => {
+    const text = await answerUntilClosed(url, `GET /hello/you HTTP/${version}`, headers);
+    expect(text).toMatch(/^HTTP\/1\.1 200 /);
+    expect(text).not.toMatch(/^(connection: keep-alive|keep-alive:)/im);
   });
 
   it('streams as the app writes', async () => {
