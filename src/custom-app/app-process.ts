@@ -11,6 +11,7 @@ import { registerSdkClient } from '../graphs/host/sdk-client';
 import { registerSdkLogger } from '../graphs/host/sdk-logger';
 import { importExport } from '../graphs/host/user-module';
 import { userCodeScope } from '../graphs/host/user-code-scope';
+import { initializeResponses } from '../patches/hono-node-server/initialized-responses';
 import { callerOf } from './caller';
 import {
   type AppRoute,
@@ -22,6 +23,9 @@ import {
 import { fetchInner } from './inner-fetch';
 import { inFrontOfApi, isHonoApp, readingOf } from './middleware';
 import { gated, routesOf, servedFor } from './route-gate';
+
+/** Maximum size of a request's headers: the api has accepted them, and adds the user of a custom auth. */
+const MAX_HEADER_BYTES = 256 * 1024;
 
 type Fetch = (request: Request, ...rest: unknown[]) => Response | Promise<Response>;
 
@@ -87,7 +91,11 @@ async function main(data: AppProcessData, { send }: ParentChannel<never, FromApp
   const app = await importExport({ file, exportName });
   if (app === undefined) throw new Error(`${file} has no export "${exportName}"`);
   // With the adaptor's own Request in place of Node's, which middleware copies by `new Request(context.req.raw)`.
-  const server = createAdaptorServer({ fetch: knowingCaller(fetchOf(app, data)) });
+  const server = createAdaptorServer({
+    fetch: knowingCaller(fetchOf(app, data)),
+    serverOptions: { maxHeaderSize: MAX_HEADER_BYTES },
+  });
+  initializeResponses();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(socketPath, resolve);
