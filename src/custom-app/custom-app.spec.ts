@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +11,15 @@ import { CALLER_HEADER } from './custom-app.protocol';
 const PYTHON = { interpreter: 'python3', importFolders: [] };
 
 const TOO_LONG = 'x'.repeat(1_000_000);
+
+/** Whether a process runs: one that has ended stays in the table until its parent reads its status. */
+const isRunning = (pid: number): boolean => {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+};
 
 describe('the process of http.app', () => {
   let folder: string;
@@ -29,9 +38,9 @@ describe('the process of http.app', () => {
     jest.restoreAllMocks();
   });
 
-  const ask = (path: string): Promise<number | undefined> =>
+  const ask = (path: string, { caller = 'known', method = 'GET' } = {}): Promise<number | undefined> =>
     new Promise((resolve) => {
-      request({ socketPath: app.socketPath, path, headers: { [CALLER_HEADER]: 'known' } }, (response) => {
+      request({ socketPath: app.socketPath, method, path, headers: { [CALLER_HEADER]: caller } }, (response) => {
         response.resume();
         resolve(response.statusCode);
       })
@@ -68,7 +77,35 @@ describe('the process of http.app', () => {
       expect([path, app.routes.partOf('GET', path)]).toEqual([path, part]);
       // What it doesn't serve it passes on to the API, of which there is none here.
       expect([path, (await ask(path)) === 200]).toEqual([path, status === 200]);
+      expect([path, (await ask(path, { method: 'HEAD' })) === 200]).toEqual([path, status === 200]);
     }
+  });
+
+  it('takes all headers that the api takes, and the user of a custom auth among them', async () => {
+    const file = join(folder, 'app.mjs');
+    writeFileSync(file, `export default ({ headers }) => new Response(headers.get('${CALLER_HEADER}').length);`);
+    app = await CustomApp.start({ file, exportName: 'default' }, 'python3', { env: {} });
+    expect(await ask('/', { caller: 'x'.repeat(100_000) })).toBe(200);
+  });
+
+  it('ends with the programs that its code has started', async () => {
+    const file = join(folder, 'app.mjs');
+    const pidFile = join(folder, 'pid');
+    writeFileSync(
+      file,
+      `import { spawn } from 'node:child_process';
+       import { writeFileSync } from 'node:fs';
+       export default () => {
+         writeFileSync(${JSON.stringify(pidFile)}, String(spawn('sleep', ['600'], { stdio: 'ignore' }).pid));
+         return new Response('started');
+       };`,
+    );
+    app = await CustomApp.start({ file, exportName: 'default' }, 'python3', { env: {} });
+    expect(await ask('/')).toBe(200);
+    const pid = Number(readFileSync(pidFile, 'utf8'));
+    expect(isRunning(pid)).toBe(true);
+    await app.close();
+    await waitFor('the end of the program', () => !isRunning(pid));
   });
 
   it('is started again after the system has refused to start it', async () => {

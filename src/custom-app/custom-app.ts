@@ -1,5 +1,4 @@
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as setTimeoutAsPromised } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
@@ -12,6 +11,7 @@ import type { Confinement } from '../graphs/host/user-code-process';
 import { programFor, type UserCodeProgram } from '../graphs/host/user-code-program';
 import type { AppProcessData, FromAppProcess, ToAppProcess } from './custom-app.protocol';
 import { CustomRoutes } from './custom-routes';
+import { makeSocketFolder, removeAbandonedFolders, removeSocketFolder, type SocketFolder } from './socket-folder';
 
 const PROGRAMS = { javascript: join(__dirname, 'app-process.main'), python: 'gantry_graphs.app_process' };
 /** Time for an app in Python to stop after its last request. */
@@ -31,7 +31,7 @@ export class CustomApp {
   private isClosed = false;
 
   private constructor(
-    private readonly folder: string,
+    private readonly sockets: SocketFolder,
     private readonly data: AppProcessData,
     private readonly launch: () => AppProcess,
     private child: UserCodeChild<ToAppProcess>,
@@ -51,22 +51,17 @@ export class CustomApp {
     python: PythonSettings,
     confinement: Confinement,
   ): Promise<CustomApp> {
-    // Accessible to one user alone: connections to the sockets aren't authenticated.
-    const folder = mkdtempSync(join(tmpdir(), 'gantry-app-'));
-    const { uid, gid } = confinement;
-    if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
-    const data: AppProcessData = {
-      ...app,
-      socketPath: join(folder, 'http.sock'),
-      innerSocketPath: join(folder, 'api.sock'),
-    };
+    await removeAbandonedFolders();
+    const sockets = makeSocketFolder(confinement);
+    const { socketPath, innerSocketPath } = sockets;
+    const data: AppProcessData = { ...app, socketPath, innerSocketPath };
     const program = programFor(app.file, python, PROGRAMS);
-    const launch = (): AppProcess => startAppProcess(program, data, confinement);
+    const launch = (): AppProcess => startAppProcess(program, data, { ...confinement, leadsGroup: true });
     try {
       const { child, ready } = launch();
-      return new CustomApp(folder, data, launch, child, await ready);
+      return new CustomApp(sockets, data, launch, child, await ready);
     } catch (error) {
-      rmSync(folder, { recursive: true, force: true });
+      removeSocketFolder(sockets);
       throw new ConfigError([`http.app: ${error instanceof Error ? error.message : String(error)}`]);
     }
   }
@@ -89,7 +84,7 @@ export class CustomApp {
     this.isClosed = true;
     if (languageOf(this.data.file) === 'python') await this.stop();
     await this.child.terminate();
-    rmSync(this.folder, { recursive: true, force: true });
+    removeSocketFolder(this.sockets);
   }
 
   /** Lets the app's lifespan end. */

@@ -15,6 +15,8 @@ export interface Confinement {
   /** User and group that it runs under; undefined: this process's own. */
   uid?: number;
   gid?: number;
+  /** Whether the programs that its code starts are a group with it, which ends when it ends. */
+  leadsGroup?: boolean;
 }
 
 export interface UserCodeProcess {
@@ -42,20 +44,30 @@ export function startUserCodeProcess(file: string, { env, memoryMb, ...rest }: C
 export function spawnUserCode(
   command: string,
   args: string[],
-  { env, uid, gid }: Omit<Confinement, 'memoryMb'>,
+  { env, uid, gid, leadsGroup = false }: Omit<Confinement, 'memoryMb'>,
 ): UserCodeProcess {
   const options: SpawnOptions = {
     env: { ...allocatorSettings(), ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'pipe', 'pipe'],
+    detached: leadsGroup,
     ...(uid !== undefined && { uid }),
     ...(gid !== undefined && { gid }),
   };
   const child = spawn(command, args, options);
   // Without descriptors for its pipes a child has none, and reports the reason as an event in the next turn.
   child.on('error', () => undefined);
+  if (leadsGroup) child.once('exit', () => endGroupOf(child));
   if ((child.stdio as unknown) === undefined) throw new Error(`${command} can't be started: too many files are open`);
   (child.stdio[LIFELINE] as Socket).on('error', () => undefined).unref();
   return { child, messages: child.stdio[MESSAGES] as Socket };
+}
+
+function endGroupOf({ pid }: ChildProcess): void {
+  try {
+    process.kill(-pid!, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
 }
 
 /** How glibc returns freed memory to the system, as this process does. */
