@@ -84,7 +84,7 @@ describe('the process of http.app', () => {
   it('takes all headers that the api takes, and the user of a custom auth among them', async () => {
     const file = join(folder, 'app.mjs');
     writeFileSync(file, `export default ({ headers }) => new Response(headers.get('${CALLER_HEADER}').length);`);
-    app = await CustomApp.start({ file, exportName: 'default' }, 'python3', { env: {} });
+    app = await CustomApp.start({ file, exportName: 'default' }, PYTHON, { env: {} });
     expect(await ask('/', { caller: 'x'.repeat(100_000) })).toBe(200);
   });
 
@@ -100,7 +100,7 @@ describe('the process of http.app', () => {
          return new Response('started');
        };`,
     );
-    app = await CustomApp.start({ file, exportName: 'default' }, 'python3', { env: {} });
+    app = await CustomApp.start({ file, exportName: 'default' }, PYTHON, { env: {} });
     expect(await ask('/')).toBe(200);
     const pid = Number(readFileSync(pidFile, 'utf8'));
     expect(isRunning(pid)).toBe(true);
