@@ -37,15 +37,15 @@ def limit_only_nodes() -> None:
     _executor.gated = _gated
 
 
-def _gated(places: asyncio.Semaphore, coro: Coroutine[Any, Any, _Result]) -> Coroutine[Any, Any, _Result]:
+def _gated(semaphore: asyncio.Semaphore, coro: Coroutine[Any, Any, _Result]) -> Coroutine[Any, Any, _Result]:
     """Work that the library starts: in a place if it is a node or a task, at once if it stores something."""
     if getattr(coro, "__name__", None) != "arun_with_retry":
         return coro
     caller = _place.get()
-    if caller and caller.places is places:
+    if caller and caller.places is semaphore:
         # It may be waiting for the tasks, which could never begin if all places were those of their callers.
         caller.give_back()
-    return _in_a_place(places, coro)
+    return _in_a_place(semaphore, coro)
 
 
 async def _in_a_place(places: asyncio.Semaphore, node: Coroutine[Any, Any, _Result]) -> _Result:

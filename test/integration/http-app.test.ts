@@ -381,7 +381,7 @@ describe('http.app in Python, as FastAPI and Starlette parse it', () => {
   });
 
   it('gives middleware the user with authentication before it, and counts a request once', async () => {
-    const users = join(__dirname, '..', 'python-graphs', 'applications', 'auth.py');
+    const users = join(__dirname, '..', 'support', 'auth', 'auth.py');
     const served = await serve(
       { app: `${PYTHON_APPS}:app`, middleware_order: 'auth_first' },
       { GANTRY_RATE_LIMIT_PER_SECOND: '100' },
@@ -390,14 +390,14 @@ describe('http.app in Python, as FastAPI and Starlette parse it', () => {
     try {
       const ask = async (path: string, body?: object): Promise<Response> =>
         fetch(served.api.url + path, {
-          headers: { authorization: 'Bearer ann', 'content-type': 'application/json' },
+          headers: { authorization: 'Bearer alice', 'content-type': 'application/json' },
           ...(body && { method: 'POST', body: JSON.stringify(body) }),
         });
       const answers = [await ask('/threads/search', {}), await ask('/threads/count', {}), await ask('/numbers/7')];
       expect(answers.map(({ status, headers }) => [status, headers.get('x-user')])).toEqual([
-        [200, 'ann'],
-        [200, 'ann'],
-        [200, 'ann'],
+        [200, 'alice'],
+        [200, 'alice'],
+        [200, 'alice'],
       ]);
       const [first, second] = answers.map(({ headers }) => Number(headers.get('x-ratelimit-remaining')));
       expect(first - second).toBe(1);
