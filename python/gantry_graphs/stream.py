@@ -215,23 +215,28 @@ class _Translator:
         message, metadata = data
         if "messages-tuple" in self._asked:
             yield {"event": name, "data": to_wire_json(data)}
-        if "messages" in self._asked and isinstance(message, BaseMessageChunk):
-            yield from self._messages.piece(message, metadata)
+        if "messages" in self._asked and isinstance(message, BaseMessage):
+            yield from self._messages.message(message, metadata)
 
 
 class _MessageAssembler:
     """Builds whole messages from streamed pieces: `messages/partial` carries all of the text so far."""
 
     def __init__(self) -> None:
+        self._announced: set[str] = set()
         self._partial: dict[str, BaseMessageChunk] = {}
         self._complete: set[str] = set()
 
-    def piece(self, message: BaseMessageChunk, metadata: Any) -> Iterator[Event]:
+    def message(self, message: BaseMessage, metadata: Any) -> Iterator[Event]:
+        """Events of a piece, or of a message that a node emits or returns whole: that one is complete with the state."""
         if not message.id:
             return
-        before = self._partial.get(message.id)
-        if before is None:
+        if message.id not in self._announced:
+            self._announced.add(message.id)
             yield {"event": "messages/metadata", "data": to_wire_json({message.id: {"metadata": metadata}})}
+        if not isinstance(message, BaseMessageChunk):
+            return
+        before = self._partial.get(message.id)
         whole: Any = message if before is None else before + message
         self._partial[message.id] = whole
         yield {"event": "messages/partial", "data": to_wire_json([message_chunk_to_message(whole)])}

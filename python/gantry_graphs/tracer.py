@@ -73,5 +73,6 @@ class _PublicTracer(LangChainTracer):
 
     def _start_trace(self, run: Run) -> None:
         if metadata := run.extra.get("metadata"):
-            run.extra = {**run.extra, "metadata": self.shown.of(metadata)}
+            # A copy: the libraries hand the same dict to every callback, and the tracer adds the usage of tokens to it.
+            run.extra = {**run.extra, "metadata": dict(self.shown.of(metadata))}
         super()._start_trace(run)

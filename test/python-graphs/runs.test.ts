@@ -18,6 +18,10 @@ interface State {
   messages: WireMessage[];
 }
 
+interface Announced {
+  metadata: { langgraph_node?: string };
+}
+
 interface ProtocolEvent {
   method: string;
   params: { namespace: string[]; data: Record<string, unknown> };
@@ -130,6 +134,11 @@ describe('graphs in Python', () => {
     const pieces = seen.get('messages')!.map((tuple) => (tuple as [WireMessage])[0]);
     expect(pieces.map(({ content }) => content).join('')).toContain('The tool says: Sunny in Bern');
     expect(new Set(pieces.map(({ type }) => type))).toEqual(new Set(['AIMessageChunk', 'tool']));
+    // Each message of the run's own, also the tool's result, which comes whole.
+    const announced = Object.assign({}, ...(seen.get('messages/metadata') as object[])) as Record<string, Announced>;
+    const made = values.messages.slice(1).map(({ id }) => announced[id]?.metadata.langgraph_node);
+    expect(made).toEqual(['model', 'tools', 'model']);
+    expect(Object.keys(announced)).toHaveLength(3);
   });
 
   it('ask a person, twice where the answer is empty, and resume', async () => {
@@ -444,9 +453,14 @@ describe('graphs in Python', () => {
     const withHeader = gantry.client({ headers: { 'x-canary': canary } });
     const thread = await newThread();
     const seen: string[] = [];
+    const metadata: object[] = [];
     for await (const part of withHeader.runs.stream(thread, 'agent', { input: say('hello'), streamMode: MODES })) {
       seen.push(JSON.stringify(part));
+      if (part.event === 'events') metadata.push((part.data as unknown as { metadata: object }).metadata);
+      if (part.event === 'messages') metadata.push((part.data as unknown as object[])[1]);
     }
+    // What the tracer notes about a model's call is part of the trace alone.
+    expect(metadata.filter((each) => 'usage_metadata' in each)).toEqual([]);
     const trace = await waitFor('the trace', async () => {
       const { rows } = await gantry.sql.query<{ run: string }>(
         `SELECT to_jsonb(t)::text AS run FROM trace_runs t

@@ -7,6 +7,7 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolCall, ToolMessage
+from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
 
@@ -32,8 +33,12 @@ class RuleModel(BaseChatModel):
             ]
             yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=calls))
             return
-        for piece in re.findall(r"\S+\s*", str(whole.content)):
-            chunk = ChatGenerationChunk(message=AIMessageChunk(content=piece))
+        pieces = re.findall(r"\S+\s*", str(whole.content))
+        for number, piece in enumerate(pieces, 1):
+            # As the models of many providers, it counts its tokens in the last piece.
+            usage = UsageMetadata(input_tokens=1, output_tokens=number, total_tokens=number + 1)
+            is_last = number == len(pieces)
+            chunk = ChatGenerationChunk(message=AIMessageChunk(piece, usage_metadata=usage if is_last else None))
             if run_manager:
                 run_manager.on_llm_new_token(piece, chunk=chunk)
             yield chunk
