@@ -113,12 +113,14 @@ export class AssistantsRepository {
     });
   }
 
+  /** @param graphIds the graphs whose assistants are searched */
   async searchAssistants(
     tenantId: TenantId,
     search: SearchAssistants,
+    graphIds: string[],
     access?: AccessFilter,
   ): Promise<Page<AssistantEntity>> {
-    const [items, total] = await this.filtered(tenantId, search, access)
+    const [items, total] = await this.filtered(tenantId, search, graphIds, access)
       .orderBy(SORT_COLUMNS[search.sort_by], search.sort_order === 'asc' ? 'ASC' : 'DESC')
       .addOrderBy('a.assistantId', 'ASC')
       .offset(search.offset)
@@ -127,8 +129,14 @@ export class AssistantsRepository {
     return { items, total };
   }
 
-  countAssistants(tenantId: TenantId, filter: AssistantFilter, access?: AccessFilter): Promise<number> {
-    return this.filtered(tenantId, filter, access).getCount();
+  /** @param graphIds the graphs whose assistants are counted */
+  countAssistants(
+    tenantId: TenantId,
+    filter: AssistantFilter,
+    graphIds: string[],
+    access?: AccessFilter,
+  ): Promise<number> {
+    return this.filtered(tenantId, filter, graphIds, access).getCount();
   }
 
   searchVersions(tenantId: TenantId, assistantId: string, search: SearchVersions): Promise<AssistantVersionEntity[]> {
@@ -142,9 +150,12 @@ export class AssistantsRepository {
   private filtered(
     tenantId: TenantId,
     filter: AssistantFilter,
+    graphIds: string[],
     access?: AccessFilter,
   ): SelectQueryBuilder<AssistantEntity> {
-    const query = this.assistants.createQueryBuilder('a').where('a.tenantId = :tenantId', { tenantId });
+    const query = this.assistants
+      .createQueryBuilder('a')
+      .where('a.tenantId = :tenantId AND a.graphId = ANY(:graphIds)', { tenantId, graphIds });
     if (filter.graph_id !== undefined) query.andWhere('a.graphId = :graphId', { graphId: filter.graph_id });
     if (filter.name !== undefined) {
       query.andWhere(`strpos(lower(a.name), lower(:name)) > 0`, { name: filter.name });

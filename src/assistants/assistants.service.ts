@@ -36,13 +36,13 @@ export class AssistantsService {
     private readonly secretValues: SecretValues,
   ) {}
 
-  /** @throws 404 when neither an assistant of the tenant nor a served graph has this name. */
+  /**
+   * Assistants of graphs that this deployment doesn't serve are kept, for another one may serve them, and are not found.
+   * @throws 404 when neither an assistant of the tenant nor a served graph has this name
+   */
   async getAssistant(tenantId: TenantId, idOrGraph: string): Promise<AssistantEntity> {
-    const { filter } = await this.authorizer.authorize('assistants', 'read', {
-      assistant_id: this.idOf(idOrGraph),
-      metadata: {},
-    });
-    return this.accessible(tenantId, idOrGraph, filter);
+    const assistant = await this.readable(tenantId, idOrGraph);
+    return this.registry.has(assistant.graphId) ? assistant : reject(assistantErrors.notFound());
   }
 
   /**
@@ -125,17 +125,18 @@ export class AssistantsService {
     await this.prepare(tenantId);
     if (search.graph_id !== undefined) this.checkGraph(search.graph_id);
     const { value, filter } = await this.authorizeSearch(search);
-    return this.repository.searchAssistants(tenantId, { ...search, ...value }, filter);
+    return this.repository.searchAssistants(tenantId, { ...search, ...value }, this.registry.graphIds, filter);
   }
 
   async countAssistants(tenantId: TenantId, search: AssistantFilter): Promise<number> {
     await this.prepare(tenantId);
     const { value, filter } = await this.authorizeSearch(search);
-    return this.repository.countAssistants(tenantId, { ...search, ...value }, filter);
+    return this.repository.countAssistants(tenantId, { ...search, ...value }, this.registry.graphIds, filter);
   }
 
+  /** Also of an assistant whose graph isn't served: an earlier version may name one that is. */
   async versions(tenantId: TenantId, idOrGraph: string, search: SearchVersions): Promise<AssistantVersionEntity[]> {
-    const { assistantId } = await this.getAssistant(tenantId, idOrGraph);
+    const { assistantId } = await this.readable(tenantId, idOrGraph);
     const versions = await this.repository.searchVersions(tenantId, assistantId, search);
     if (versions.length === 0) throw assistantErrors.noVersions();
     return versions;
@@ -182,6 +183,12 @@ export class AssistantsService {
     return this.authorizer.authorize('assistants', 'search', { graph_id, metadata });
   }
 
+  private async readable(tenantId: TenantId, idOrGraph: string): Promise<AssistantEntity> {
+    const requested = { assistant_id: this.idOf(idOrGraph), metadata: {} };
+    const { filter } = await this.authorizer.authorize('assistants', 'read', requested);
+    return this.accessible(tenantId, idOrGraph, filter);
+  }
+
   /** @throws {ApiError} 404 also for an assistant that the filter excludes */
   private async accessible(tenantId: TenantId, idOrGraph: string, filter?: AccessFilter): Promise<AssistantEntity> {
     return (await this.findAssistant(tenantId, idOrGraph, filter)) ?? reject(assistantErrors.notFound());
@@ -204,10 +211,7 @@ export class AssistantsService {
 
   private checkGraph(graphId: string): void {
     if (this.registry.has(graphId)) return;
-    throw assistantErrors.unknownGraph(
-      graphId,
-      this.registry.graphs.map((graph) => graph.graphId),
-    );
+    throw assistantErrors.unknownGraph(graphId, this.registry.graphIds);
   }
 
   private async checkLoads(graphId: string): Promise<void> {

@@ -44,6 +44,10 @@ export class GraphRegistry {
     return this.config.graphs;
   }
 
+  get graphIds(): string[] {
+    return [...this.byId.keys()];
+  }
+
   has(graphId: string): boolean {
     return this.byId.has(graphId);
   }

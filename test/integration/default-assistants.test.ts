@@ -51,7 +51,7 @@ describe('the default assistant of a graph', () => {
   }
 
   const send = (method: string, path: string, body?: object): Promise<Response> =>
-    fetch(`${api!.url}/assistants/${path}`, {
+    fetch(`${api!.url}/assistants${path && `/${path}`}`, {
       method,
       ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     });
@@ -110,6 +110,32 @@ describe('the default assistant of a graph', () => {
     const { assistant_id } = await current();
     await startWithoutGraph();
     expect((await send('DELETE', assistant_id)).status).toBe(204);
-    expect((await send('GET', assistant_id)).status).toBe(404);
+    expect((await send('PATCH', assistant_id, {})).status).toBe(404);
+  });
+
+  it('is hidden with the other assistants of its graph while that is not served, and none of them is lost', async () => {
+    await start(undefined);
+    const own = await call<Assistant>('POST', '', { graph_id: GRAPH, name: 'mine' });
+    const ids = [(await current()).assistant_id, own.assistant_id];
+    const search = { limit: 1000 };
+    const count = await call<number>('POST', 'count', {});
+    const listed = async (): Promise<string[]> =>
+      (await call<Assistant[]>('POST', 'search', search)).map(({ assistant_id }) => assistant_id);
+    expect(await listed()).toEqual(expect.arrayContaining(ids));
+
+    const served = readFileSync(config.path);
+    await startWithoutGraph();
+    expect((await listed()).filter((id) => ids.includes(id))).toEqual([]);
+    expect(await call('POST', 'count', {})).toBe(count - 2);
+    expect((await send('GET', own.assistant_id)).status).toBe(404);
+    expect((await send('GET', `${own.assistant_id}/schemas`)).status).toBe(404);
+    expect(await call('POST', `${own.assistant_id}/versions`, {})).toHaveLength(1);
+    // It is found again once it has a graph that is served.
+    expect(await call('PATCH', own.assistant_id, { graph_id: 'three' })).toMatchObject({ graph_id: 'three' });
+    expect(await call('GET', own.assistant_id)).toMatchObject({ name: 'mine' });
+
+    writeFileSync(config.path, served);
+    await start(undefined);
+    expect(await listed()).toEqual(expect.arrayContaining(ids));
   });
 });
