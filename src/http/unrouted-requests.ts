@@ -1,12 +1,16 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import findMyWay from 'find-my-way';
 import { ApiError } from './api-error';
 
+/** The last segment of a path that ends in a slash. */
+const BEFORE_SLASH = /\/([^/?#]+)\/(?=[?#]|$)/;
+
 /**
- * Distinguishes a path that exists for other methods from an unknown one: 405 with `Allow` (RFC 9110, section 15.5.6), as
- * clients of the deployment API expect. To be called before the routes are added.
+ * Answers requests whose path leads somewhere with another method or without its last slash, as clients of the deployment API
+ * expect: 405 with `Allow` (RFC 9110, section 15.5.6), and 307 to the path without the slash. All others stay unknown. To be
+ * called before the routes are added, and after the hooks whose headers the answers must carry (CORS).
  */
-export function refuseWrongMethods(fastify: FastifyInstance): void {
+export function answerUnrouted(fastify: FastifyInstance): void {
   // A separate router of paths regardless of methods, since Fastify's finds nothing for a wrong method.
   const paths = findMyWay();
   const methodsByPath = new Map<string, Set<string>>();
@@ -21,9 +25,24 @@ export function refuseWrongMethods(fastify: FastifyInstance): void {
     paths.on('GET', path, () => undefined, methods);
   });
   fastify.addHook('onRequest', (request, reply, done) => {
-    const found = request.is404 ? paths.find('GET', request.url.split('?', 1)[0]) : null;
-    if (!found) return done();
-    void reply.header('allow', [...(found.store as Set<string>)].sort().join(', '));
-    done(new ApiError(405, 'method_not_allowed', 'Method Not Allowed'));
+    if (!request.is404) return done();
+    const [path] = request.url.split('?', 1);
+    const found = paths.find('GET', path);
+    if (found) {
+      void reply.header('allow', [...(found.store as Set<string>)].sort().join(', '));
+      return done(new ApiError(405, 'method_not_allowed', 'Method Not Allowed'));
+    }
+    const location = path.endsWith('/') && paths.find('GET', path.slice(0, -1)) ? withoutSlash(request) : undefined;
+    if (location === undefined) return done();
+    void reply.code(307).header('location', location).send();
   });
+}
+
+/**
+ * Relative to the requested path: it can't name another host, and holds whatever prefix a proxy or langgraph.json gives the
+ * server.
+ */
+function withoutSlash({ originalUrl }: FastifyRequest): string | undefined {
+  const found = BEFORE_SLASH.exec(originalUrl);
+  return found ? `../${found[1]}${originalUrl.slice(found.index + found[0].length)}` : undefined;
 }

@@ -28,7 +28,6 @@ import { stringifyDeep } from '../http/deep-json';
 import { Drain } from '../http/drain';
 import { HttpMetrics } from '../http/http.metrics';
 import { NestLogger } from '../http/logging';
-import { refuseWrongMethods } from '../http/method-not-allowed';
 import { OpenStreams } from '../http/open-streams';
 import { serveConsole } from './console';
 import { serveOpenApi } from './openapi';
@@ -37,6 +36,7 @@ import { isConsoleRoute, isDocsRoute, sendSecurityHeaders, tokenOrigins } from '
 import { refuseOddHosts } from '../http/request-target';
 import { MAX_PARAMETER_LENGTH, ServedRoutes } from '../http/served-routes';
 import { checkStreams, limitStreams } from '../http/stream-limit';
+import { answerUnrouted } from '../http/unrouted-requests';
 import { urlRewriter } from './url-rewriter';
 import { acceptWebSockets } from '../http/web-sockets';
 
@@ -88,7 +88,6 @@ export async function createHttpApp(
   const fastify = adapter.getInstance();
   routes.noteRoutesOf(fastify);
   refuseOddHosts(fastify);
-  refuseWrongMethods(fastify);
   limitBodies(fastify, config);
   fastify.setReplySerializer(stringifyDeep);
   fastify.decorate('openStreams', new OpenStreams());
@@ -112,6 +111,7 @@ export async function createHttpApp(
   readBodies(fastify);
   logRequests(app, logger, settings);
   if (pages) refuseForeignPages(fastify, pages);
+  answerUnrouted(fastify);
   sendClientsAway(app);
   app.get(HttpMetrics).observe(app);
   telemetry()?.observe(app);

@@ -105,6 +105,8 @@ describe('CORS without a section, where keys are required', () => {
     const requests: [string, RequestInit][] = [
       ['/threads/search', { method: 'POST', body: '{}' }],
       ['/threads/none', {}],
+      ['/threads/search/', { method: 'POST', body: '{}', redirect: 'manual' }],
+      ['/threads/search', { method: 'PUT', body: '{}' }],
       ['/runs/stream', { method: 'POST', body }],
     ];
     for (const [path, init] of requests) {
@@ -208,6 +210,31 @@ describe('http.mount_prefix', () => {
     const { thread_id } = await client.threads.create();
     const run = await client.runs.create(thread_id, 'three', { afterSeconds: 3600 });
     expect(await client.runs.get(thread_id, run.run_id)).toMatchObject({ status: 'pending' });
+  });
+
+  it('redirects a path that ends in a slash to the one without it, wherever the API is mounted', async () => {
+    const ask = (path: string, method = 'POST'): Promise<Response> => fetch(url + path, { method, redirect: 'manual' });
+    for (const [path, target] of [
+      ['/agents/v1/threads/search/?x=%2F', '/agents/v1/threads/search?x=%2F'],
+      ['/agents/v1/mcp/', '/agents/v1/mcp'],
+      ['/agents/v1/api/v1/runs/query/', '/agents/v1/api/v1/runs/query'],
+      ['/agents/v1/threads/%5Cevil.example/?x', '/agents/v1/threads/%5Cevil.example?x'],
+    ]) {
+      const response = await ask(path);
+      const location = response.headers.get('location')!;
+      expect([path, response.status, new URL(location, response.url).href]).toEqual([path, 307, url + target]);
+      // Relative, since a proxy may have removed a prefix.
+      expect(location.startsWith('../')).toBe(true);
+    }
+    for (const path of ['//evil.example/', '/agents/v1//evil.example/', '/agents/v1/no/such/path/', '/agents/v1/mcp//'])
+      expect([path, (await ask(path)).status]).toEqual([path, 404]);
+    // A client that follows it gets the answer, and its body is sent again.
+    const found = await fetch(`${url}/agents/v1/threads/search/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"limit": 0}',
+    });
+    expect(found.status).toBe(422);
   });
 
   it('keeps the contract’s second spelling of threads', async () => {
