@@ -67,6 +67,11 @@ def output_of(graph: Any, snapshot: StateSnapshot) -> dict[str, list[str]]:
     return {"output": list(shown)}
 
 
+def _questions(snapshot: StateSnapshot, ended: Container[str]) -> list[Any]:
+    """The questions of a state: those that are open, or in the history, once the step has ended, those that it asked."""
+    return [interrupt_form(each) for task in _asking_tasks(snapshot, ended) or snapshot.tasks for each in task.interrupts]
+
+
 def thread_state(snapshot: StateSnapshot, ended: Container[str]) -> dict[str, Any]:
     """A state as the API shows it."""
     checkpoint = checkpoint_of(snapshot.config)
@@ -79,7 +84,7 @@ def thread_state(snapshot: StateSnapshot, ended: Container[str]) -> dict[str, An
         "created_at": snapshot.created_at,
         "checkpoint": checkpoint,
         "parent_checkpoint": parent,
-        "interrupts": [interrupt_form(each) for task in _asking_tasks(snapshot, ended) for each in task.interrupts],
+        "interrupts": _questions(snapshot, ended),
         "checkpoint_id": checkpoint and checkpoint["checkpoint_id"],
         "parent_checkpoint_id": parent and parent["checkpoint_id"],
     }

@@ -10,7 +10,8 @@ export function toThread(row: ThreadEntity): Thread {
     thread_id: row.threadId,
     created_at: toApiTime(row.createdAt),
     updated_at: toApiTime(row.updatedAt),
-    state_updated_at: row.stateUpdatedAt && toApiTime(row.stateUpdatedAt),
+    // The state of a thread on which nothing has run yet is as old as the thread: clients expect a time.
+    state_updated_at: toApiTime(row.stateUpdatedAt ?? row.createdAt),
     metadata: row.metadata,
     status: row.status,
     config: maskSealed(row.config),

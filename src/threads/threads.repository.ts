@@ -28,7 +28,7 @@ const SORT_COLUMNS: Record<SearchThreads['sort_by'], string> = {
   status: 't.status',
   created_at: 't.createdAt',
   updated_at: 't.updatedAt',
-  state_updated_at: 't.stateUpdatedAt',
+  state_updated_at: 'COALESCE(t.stateUpdatedAt, t.createdAt)',
 };
 
 /** The part of the graph's state that the thread's row stores. */

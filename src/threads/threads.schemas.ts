@@ -32,7 +32,7 @@ export const threadSchema = z
     thread_id: z.guid(),
     created_at: z.string(),
     updated_at: z.string(),
-    state_updated_at: z.string().nullable(),
+    state_updated_at: z.string(),
     metadata: jsonObject,
     status: threadStatusSchema,
     config: jsonObject,

@@ -86,10 +86,12 @@ describeLanguages('threads with graphs in $language', ({ language, shapes }) => 
 
   describe('searching', () => {
     let threads: Thread[];
+    let unused: Thread;
     const kind = randomUUID();
 
     beforeAll(async () => {
       threads = [];
+      unused = await client.threads.create();
       for (const items of [[1], [2, 3], []]) {
         const thread = await client.threads.create({ metadata: { search: { of: kind, n: items.length } } });
         if (items.length > 0) await client.runs.wait(thread.thread_id, 'routed', { input: { items } });
@@ -121,6 +123,14 @@ describeLanguages('threads with graphs in $language', ({ language, shapes }) => 
     ] as const)('sorts by %s %s', async (sortBy, sortOrder, order) => {
       const found = await client.threads.search({ metadata, sortBy, sortOrder });
       expect(ids(found)).toEqual(order.map((index) => threads[index].thread_id));
+    });
+
+    it('has the time of creation for a thread on which nothing has run, also when it sorts by the time of the state', async () => {
+      expect(unused.state_updated_at).toBe(unused.created_at);
+      const both = [unused.thread_id, threads[0].thread_id];
+      const sortBy = 'state_updated_at';
+      expect(ids(await client.threads.search({ ids: both, sortBy, sortOrder: 'asc' }))).toEqual(both);
+      expect(ids(await client.threads.search({ ids: both, sortBy, sortOrder: 'desc' }))).toEqual(both.reverse());
     });
 
     it('shows the selected fields, and the extracted values', async () => {
@@ -216,6 +226,19 @@ describeLanguages('threads with graphs in $language', ({ language, shapes }) => 
         subgraphs: true,
       });
       expect(await posted.json()).toEqual(whole);
+    });
+
+    it('keep their question in the history once it is answered', async () => {
+      const { thread_id } = await client.threads.create();
+      await client.runs.wait(thread_id, 'ask', { input: {} });
+      const asked = await client.threads.getState(thread_id);
+      const { interrupts } = asked as unknown as { interrupts: unknown[] };
+      expect(interrupts).toMatchObject([{ id: expect.any(String), value: expect.any(String) }]);
+      await client.runs.wait(thread_id, 'ask', { command: { resume: 'yes' } });
+      const [newest, before] = await client.threads.getHistory(thread_id);
+      expect(newest).toMatchObject({ next: [], interrupts: [] });
+      expect(before).toMatchObject({ checkpoint: asked.checkpoint, interrupts });
+      expect(await client.threads.getState(thread_id, asked.checkpoint as never)).toMatchObject({ interrupts });
     });
 
     it('are empty where nothing ran, and for a checkpoint that does not exist', async () => {

@@ -1107,7 +1107,7 @@ export interface components {
       metadata?: {
         [key: string]: unknown;
       };
-      state_updated_at?: string | null;
+      state_updated_at?: string;
       /** @enum {string} */
       status?: "idle" | "busy" | "interrupted" | "error";
       thread_id?: string;
@@ -1240,7 +1240,7 @@ export interface components {
       metadata: {
         [key: string]: unknown;
       };
-      state_updated_at: string | null;
+      state_updated_at: string;
       /** @enum {string} */
       status: "idle" | "busy" | "interrupted" | "error";
       thread_id: string;

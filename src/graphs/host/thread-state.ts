@@ -43,6 +43,12 @@ export function toFinalState(snapshot: StateSnapshot, ended: EndedTasks): FinalS
   };
 }
 
+/** The questions of a state: those that are open, or in the history, once the step has ended, those that it asked. */
+function questionsOf(snapshot: StateSnapshot, ended: EndedTasks): unknown[] {
+  const asking = askingTasks(snapshot, ended);
+  return (asking.length > 0 ? asking : snapshot.tasks).flatMap((task) => task.interrupts);
+}
+
 function isSnapshot(state: unknown): state is StateSnapshot {
   return typeof state === 'object' && state !== null && 'tasks' in state && 'values' in state;
 }
@@ -69,7 +75,7 @@ export function toThreadState(snapshot: StateSnapshot, ended: EndedTasks): Recor
     created_at: snapshot.createdAt ?? null,
     checkpoint,
     parent_checkpoint: parent,
-    interrupts: askingTasks(snapshot, ended).flatMap((task) => task.interrupts),
+    interrupts: questionsOf(snapshot, ended),
     checkpoint_id: checkpoint?.checkpoint_id ?? null,
     parent_checkpoint_id: parent?.checkpoint_id ?? null,
   };
