@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
 from typing import Any
 
@@ -12,7 +12,7 @@ from langgraph.graph import StateGraph
 from langgraph.pregel import Pregel
 from langgraph.runtime import Runtime
 
-from .modules import load_export
+from .modules import load_export, optional_export
 from .task_limit import limit_only_nodes
 from .unkept import allow_unkept_graphs
 from .versions import RUNTIME_KEY
@@ -44,6 +44,14 @@ class GraphLoader:
     def factories(self) -> list[str]:
         """Ids of the graphs that a function makes for each use."""
         return [graph_id for graph_id, value in self._values.items() if not isinstance(value, Pregel)]
+
+    def transformers_of(self, graph_id: str) -> Callable[[], list[Any]] | None:
+        """The function of the graph's module that returns stream transformers, if it has one.
+
+        LangGraph's own server finds them by this name.
+        """
+        exported = optional_export(self._sources[graph_id]["file"], "stream_transformers")
+        return exported if callable(exported) else None
 
     @asynccontextmanager
     async def get(

@@ -26,6 +26,11 @@ def load_export(file: str, name: str, what_would_be_right: str) -> Any:
     return getattr(module, name)
 
 
+def optional_export(file: str, name: str) -> Any:
+    """The value of a name in a module that has been loaded, or None."""
+    return getattr(_import(Path(file)), name, None)
+
+
 def _place_of(error: Exception) -> str:
     """The last line of the project's own code that led to the error, in brackets; empty where there is none."""
     folders = [str(Path.cwd()), *_import_folders()]

@@ -101,7 +101,7 @@ async def run_graph(
                 if control.is_cancelled():
                     # Before it began, when there was no task to cancel: another attempt had been asked to end it.
                     raise asyncio.CancelledError
-                async for event in _events(graph, saver, config, request, control):
+                async for event in _events(graph, context, config, request, control):
                     await control.room()
                     yield event
                 if saver.left.handed_back:
@@ -132,9 +132,10 @@ async def _state_of(graph: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _events(
-    graph: Any, saver: RunCheckpointSaver, config: dict[str, Any], request: dict[str, Any], control: RunControl
+    graph: Any, context: RunContext, config: dict[str, Any], request: dict[str, Any], control: RunControl
 ) -> AsyncIterator[Event]:
     kwargs = request["kwargs"]
+    saver: RunCheckpointSaver = graph.checkpointer
     newest = await saver.aget_tuple(_thread_config(request)) if request["attempt"] > 1 else None
     is_resuming = newest is not None and newest.metadata.get("run_id") == request["runId"]
     if is_resuming:
@@ -160,6 +161,7 @@ async def _events(
         written=saver.written,
         left=saver.left,
         on_node=control.on_node,
+        transformers=context.graphs.transformers_of(request["graphId"]),
     )
     async for event in without_emitted(events, request["emitted"]) if request["attempt"] > 1 else events:
         yield event

@@ -11,6 +11,7 @@ from langchain_core.messages import BaseMessage, BaseMessageChunk, message_chunk
 from .left import LeftGraphs, task_of_metadata
 from .metadata import IDENTIFYING, PublicMetadata
 from .state import checkpoint_of, reference
+from .stream_transformers import transformed
 from .versions import CONTENT_BLOCKS_FLAG, message_to_events, require_event_protocol
 from .wire import to_wire_json
 
@@ -93,10 +94,12 @@ async def stream_run(
     written: Callable[[], Awaitable[None]],
     left: LeftGraphs,
     on_node: Callable[[str], None],
+    transformers: Callable[[], list[Any]] | None,
 ) -> AsyncIterator[Event]:
     """Runs the graph and yields its events: `values`, `updates|node:task` for a nested graph's, and so on.
 
-    `written` returns when all writes so far are committed; `left` are the nested graphs that belong to the next attempt.
+    `written` returns when all writes so far are committed; `left` are the nested graphs that belong to the next attempt;
+    `transformers` returns the stream transformers that the graph's module has for it.
     """
     translator = _Translator(kwargs, metadata, left, on_node)
     asked = kwargs["stream_mode"]
@@ -121,8 +124,12 @@ async def stream_run(
             require_event_protocol()
             configurable = {**config["configurable"], CONTENT_BLOCKS_FLAG: True}
             protocol_config = {**config, "configurable": configurable}
-            async with aclosing(graph.astream(input, protocol_config, version="v2", **options)) as parts:
-                async for part in parts:
+            async with (
+                aclosing(graph.astream(input, protocol_config, version="v2", **options)) as parts,
+                # Only the event protocol has channels for what they emit.
+                aclosing(transformed(parts, graph, transformers)) as shown_parts,
+            ):
+                async for part in shown_parts:
                     for event in await emitted(translator.events(_chunk_of_part(part))):
                         yield event
         elif "events" not in asked:

@@ -14,6 +14,8 @@ __all__ = [
     "COPIES_CONFIGURABLE",
     "RUNTIME_KEY",
     "DeltaSnapshot",
+    "StreamMux",
+    "StreamTransformer",
     "message_to_events",
     "require_event_protocol",
     "sdk_client",
@@ -35,6 +37,12 @@ try:
     from langgraph._internal._constants import CONFIG_KEY_STREAM_MESSAGES_V2
 except ImportError:  # langgraph before 1.2 doesn't stream tokens as content blocks.
     message_to_events = CONFIG_KEY_STREAM_MESSAGES_V2 = None  # type: ignore[assignment]
+
+try:
+    from langgraph.stream import StreamTransformer
+    from langgraph.stream._mux import StreamMux
+except ImportError:  # langgraph before 1.2 has no event stream that transformers could see.
+    StreamMux = StreamTransformer = None  # type: ignore[assignment,misc]
 
 # Key of `configurable` by which the library streams tokens as content blocks; None where it can't.
 CONTENT_BLOCKS_FLAG: str | None = CONFIG_KEY_STREAM_MESSAGES_V2

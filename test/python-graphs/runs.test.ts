@@ -136,7 +136,7 @@ describe('graphs in Python', () => {
     expect(new Set(pieces.map(({ type }) => type))).toEqual(new Set(['AIMessageChunk', 'tool']));
     // Each message of the run's own, also the tool's result, which comes whole.
     const announced = Object.assign({}, ...(seen.get('messages/metadata') as object[])) as Record<string, Announced>;
-    const made = values.messages.slice(1).map(({ id }) => announced[id]?.metadata.langgraph_node);
+    const made = values.messages.slice(1).map(({ id }) => announced[id!]?.metadata.langgraph_node);
     expect(made).toEqual(['model', 'tools', 'model']);
     expect(Object.keys(announced)).toHaveLength(3);
   });
@@ -290,6 +290,29 @@ describe('graphs in Python', () => {
     expect(text.length).toBeGreaterThan(3);
     const states = events.filter(({ method }) => method === 'values');
     expect(lastOf(states.at(-1)!.params.data).content).toMatchObject([{ text: 'The tool says: Sunny in Bern' }]);
+  });
+
+  it('have channels of their own stream transformers over the event protocol, which may change what is emitted', async () => {
+    const thread = client.threads.stream({ assistantId: 'channels' });
+    const read = async (channel: string): Promise<unknown[]> => {
+      const emitted: unknown[] = [];
+      for await (const each of thread.extensions[channel] as AsyncIterable<unknown>) emitted.push(each);
+      return emitted;
+    };
+    await thread.run.start({ input: {} });
+    const reading = Promise.all([read('steps'), read('redacted')]);
+    expect(await thread.output).toEqual({ said: 'done' });
+    await thread.close();
+    expect(await reading).toEqual([['say', 'end'], [1]]);
+    const stream = await SseReader.post(`${gantry.url}/threads/${thread.threadId}/stream/events`, {
+      channels: ['custom', 'lifecycle'],
+    });
+    const events = await stream.until(({ data }) => (data as ProtocolEvent).params.data.event === 'completed');
+    await stream.close();
+    const custom = events.map(({ data }) => data as ProtocolEvent).filter(({ method }) => method === 'custom');
+    const written = custom.map(({ params }) => params.data.payload).filter((each) => typeof each === 'string');
+    expect(written).toEqual(expect.arrayContaining(['a ***']));
+    expect(JSON.stringify(events)).not.toMatch(/secret|noise/);
   });
 
   describe('on a thread whose state the other language wrote', () => {
