@@ -57,12 +57,12 @@ class LeftGraphs:
     def owns(self, chunk: tuple[tuple[str, ...], str, Any], fact: str | None) -> bool:
         """Whether a chunk of the run's stream belongs to the next attempt.
 
-        That is the end or the output of a node in which a graph was left, or a state of a graph around it.
+        That is the end or the output of a node in which a graph was left, or a state or the questions of a graph around it.
         """
         if self.handed_back is None:
             return False
         path, mode, data = chunk
-        if _is_state(mode, data) and self.has_inside("|".join(path)):
+        if _is_of_whole_step(mode, data) and self.has_inside("|".join(path)):
             return True
         task = fact or _task_of(mode, data)
         return task is not None and self.has_in_task(task)
@@ -74,7 +74,10 @@ def task_of_metadata(metadata: Mapping[str, Any]) -> str | None:
     return namespace.rpartition(":")[2] if namespace else None
 
 
-def _is_state(mode: str, data: Any) -> bool:
+def _is_of_whole_step(mode: str, data: Any) -> bool:
+    """Whether a chunk is about all tasks of a step: a state, or their questions, which the next attempt asks again."""
+    if mode == "updates":
+        return isinstance(data, dict) and "__interrupt__" in data
     return mode in ("values", "checkpoints") or (mode == "debug" and data["type"] == "checkpoint")
 
 

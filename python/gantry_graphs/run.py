@@ -79,6 +79,7 @@ async def run_graph(
         control.is_handing_back,
         thread_id=request["threadId"],
         is_empty=request["threadIsNew"],
+        stores_steps=kwargs["durability"] != "exit",
     )
     store = RunStore(context.requests, {"execution": execution})
     config = _config(context, request)

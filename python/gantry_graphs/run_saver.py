@@ -42,16 +42,19 @@ class RunCheckpointSaver(CheckpointSaver):
         *,
         thread_id: str,
         is_empty: bool,
+        stores_steps: bool,
     ) -> None:
         """`run_metadata` is kept with every checkpoint of the run: who made it, and the user's own metadata.
 
-        `is_empty` says that the run's thread has no checkpoint yet, so that none is looked for.
+        `is_empty` says that the run's thread has no checkpoint yet, so that none is looked for; `stores_steps`, that the run
+        stores a checkpoint after each step, not only at its end.
         """
         super().__init__(connections, access)
         self._fence = fence
         self._run_metadata = run_metadata
         self._is_handing_back = is_handing_back
         self._thread_id = thread_id
+        self._stores_steps = stores_steps
         self._empty_thread = thread_id if is_empty else None
         self._open: set[asyncio.Future[None]] = set()
         # By thread: a node may run other graphs on threads of their own.
@@ -102,8 +105,7 @@ class RunCheckpointSaver(CheckpointSaver):
             await self._refuse()
         rows = computed_rows(self._checkpoint_rows, config, checkpoint, metadata, new_versions)
         await self._write(thread_id, rows)
-        # A graph on a thread of its own belongs to a node that no namespace names: the run leaves at its own next one.
-        if self._is_handing_back() and self._is_of_run(thread_id):
+        if self._is_handing_back() and self._may_leave(thread_id, namespace):
             handed_back = HandedBack(in_doubt=namespace != "")
             if namespace:
                 self.left.add(namespace, config["configurable"].get(_TASK), handed_back)
@@ -127,6 +129,14 @@ class RunCheckpointSaver(CheckpointSaver):
             await self._track(self._insert(thread_id, [rows], replaces=True))
         else:
             self._defer(thread_id, rows)
+
+    def _may_leave(self, thread_id: str, namespace: str) -> bool:
+        """Whether the next attempt can continue a graph at its checkpoint.
+
+        One on a thread of its own belongs to a node that no namespace names. One that is nested in a run without steps
+        would be run by a node that begins again.
+        """
+        return self._is_of_run(thread_id) and (namespace == "" or self._stores_steps)
 
     def _is_of_run(self, thread_id: str) -> bool:
         return thread_id == self._thread_id

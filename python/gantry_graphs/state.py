@@ -68,8 +68,10 @@ def output_of(graph: Any, snapshot: StateSnapshot) -> dict[str, list[str]]:
 
 
 def _questions(snapshot: StateSnapshot, ended: Container[str]) -> list[Any]:
-    """The questions of a state: those that are open, or in the history, once the step has ended, those that it asked."""
-    return [interrupt_form(each) for task in _asking_tasks(snapshot, ended) or snapshot.tasks for each in task.interrupts]
+    """The questions of a state: those that are open, or in the history, once the whole step has ended, those it asked."""
+    is_over = all(task.id in ended for task in snapshot.tasks)
+    asking = snapshot.tasks if is_over else _asking_tasks(snapshot, ended)
+    return [interrupt_form(each) for task in asking for each in task.interrupts]
 
 
 def thread_state(snapshot: StateSnapshot, ended: Container[str]) -> dict[str, Any]:

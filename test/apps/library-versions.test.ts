@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Client } from '@langchain/langgraph-sdk';
@@ -6,6 +6,7 @@ import { SOURCE_PATCHES } from '../../src/graphs/host/source-patches';
 import { AGENT_MODES } from '../support/agent-app';
 import { installApp } from '../support/app';
 import { Gantry, startGantry } from '../support/gantry';
+import { waitFor } from '../support/wait-for';
 
 interface State {
   messages: { type: string; content: string }[];
@@ -41,6 +42,29 @@ async function logOfFan(client: Client): Promise<unknown> {
   return log;
 }
 
+/** The nodes that two runs began, each with its attempt, whose worker stops during their first: of steps, and of the same nested. */
+async function nodesOfStoppedRuns(gantry: Gantry, app: string): Promise<string[][]> {
+  const client = gantry.client();
+  const runs = await Promise.all(
+    ['steps', 'careless'].map(async (graph) => {
+      const file = join(app, `${graph}.log`);
+      const { thread_id: thread } = await client.threads.create();
+      const { run_id: run } = await client.runs.create(thread, graph, { input: { file } });
+      return { file, thread, run };
+    }),
+  );
+  for (const { file } of runs) await waitFor('the first node', () => Promise.resolve(existsSync(file)));
+  const old = gantry.worker;
+  await Promise.all([gantry.killWorker('SIGTERM', old), gantry.startWorker()]);
+  for (const { thread, run } of runs) await client.runs.join(thread, run);
+  return runs.map(({ file }) => readFileSync(file, 'utf8').trim().split('\n'));
+}
+
+const AFTER_A_STOP = [
+  ['first 1', 'second 2', 'third 2'],
+  ['first 1', 'second 2', 'third 2', 'after 2'],
+];
+
 describe.each([
   ['oldest', false],
   ['newest', true],
@@ -59,6 +83,10 @@ describe.each([
   afterAll(() => gantry?.stop());
 
   it('has the sources that Gantry patches', () => expect(unpatchedModules(app)).toEqual([]));
+
+  it('hands runs over after a step, also in a nested graph, and repeats no node', async () => {
+    expect(await nodesOfStoppedRuns(gantry, app)).toEqual(AFTER_A_STOP);
+  });
 
   it('runs all tasks of a step one after the other', async () => {
     expect(await logOfFan(client)).toEqual([1, 2, 3, 4]);
@@ -167,6 +195,10 @@ describe('a project with the oldest LangGraph of all, whose interrupts have no i
   afterAll(() => gantry?.stop());
 
   it('has the sources that Gantry patches', () => expect(unpatchedModules(app)).toEqual([]));
+
+  it('hands runs over after a step, also in a nested graph, and repeats no node', async () => {
+    expect(await nodesOfStoppedRuns(gantry, app)).toEqual(AFTER_A_STOP);
+  });
 
   it('runs all tasks of a step one after the other', async () => {
     expect(await logOfFan(client)).toEqual([1, 2, 3, 4]);

@@ -60,11 +60,6 @@ function checkpointId(checkpoint: unknown): string | undefined {
   return (checkpoint as { config?: { configurable?: { checkpoint_id?: string } } }).config?.configurable?.checkpoint_id;
 }
 
-/** Whether a chunk of the mode `tasks` is the start of a task. */
-export function isTaskStart(data: unknown): data is { name: string } {
-  return typeof data === 'object' && data !== null && 'triggers' in data && 'name' in data;
-}
-
 function isTaskEnd(data: unknown): data is { id: string; name: string } {
   return typeof data === 'object' && data !== null && 'result' in data && 'id' in data;
 }

@@ -1,22 +1,14 @@
 import { BUBBLES_UP } from '../../patches/langgraph/graph-internals';
-import { type ChunkWithFact, isTaskStart, type LibraryMode } from './chunk-facts';
+import type { ChunkWithFact, LibraryMode } from './chunk-facts';
 
 /** Thrown after a written checkpoint, to stop a graph there: another worker runs the next step. */
 export class HandedBack extends Error {
-  readonly [BUBBLES_UP]: boolean;
+  readonly [BUBBLES_UP] = true;
 
-  /**
-   * @param inDoubt whether it stopped inside a nested graph, whose siblings may have been running
-   * @param letsOthersEnd whether the library waits for a step's checkpoint before it begins the next one: the siblings may
-   * end only where nothing can begin without the result of the task that was stopped
-   */
-  constructor(
-    readonly inDoubt: boolean,
-    letsOthersEnd: boolean,
-  ) {
+  /** @param inDoubt whether it stopped inside a nested graph, whose siblings may have been running */
+  constructor(readonly inDoubt: boolean) {
     super('The run was handed back at its checkpoint');
     this.name = 'HandedBack';
-    this[BUBBLES_UP] = letsOthersEnd;
   }
 }
 
@@ -57,22 +49,25 @@ export class LeftGraphs {
 
   /**
    * Whether a chunk of the run's stream belongs to the next attempt: the end or the output of a node in which a graph was left,
-   * or a state of a graph around it.
-   * @throws {HandedBack} once such a graph begins its next step: nothing else of this attempt can follow
+   * or a state or the questions of a graph around it.
    */
   owns({ chunk: [path, mode, data], fact }: ChunkWithFact): boolean {
     if (!this.handedBack) return false;
-    const isAround = this.hasInside(path.join('|'));
-    if (isAround && mode === 'tasks' && isTaskStart(data)) throw this.handedBack;
-    if (isAround && isState(mode, data)) return true;
+    if (isOfWholeStep(mode, data) && this.hasInside(path.join('|'))) return true;
     const task = fact ?? taskOf(mode, data);
     return task !== undefined && this.hasInTask(task);
   }
 }
 
-/** Whether a chunk is a state of its graph. */
-const isState = (mode: LibraryMode, data: unknown): boolean =>
-  mode === 'values' || mode === 'checkpoints' || (mode === 'debug' && (data as { type: string }).type === 'checkpoint');
+/** Whether a chunk is about all tasks of a step: a state, or their questions, which the next attempt asks again. */
+function isOfWholeStep(mode: LibraryMode, data: unknown): boolean {
+  if (mode === 'updates') return typeof data === 'object' && data !== null && '__interrupt__' in data;
+  return (
+    mode === 'values' ||
+    mode === 'checkpoints' ||
+    (mode === 'debug' && (data as { type: string }).type === 'checkpoint')
+  );
+}
 
 /** The task whose output or end a chunk is, as far as the chunk names it. */
 function taskOf(mode: LibraryMode, data: unknown): string | undefined {

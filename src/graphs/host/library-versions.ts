@@ -21,9 +21,6 @@ const CONTENT_BLOCKS_FROM = '1.3.0';
 /** A version of LangGraph with the stream modes `tasks` and `checkpoints`; 0.2 has neither. */
 const TASK_MODES_FROM = '0.3.6';
 
-/** The first version of LangGraph that stores a step's checkpoint before it begins the next step, where `durability` asks for it. */
-const SYNC_DURABILITY_FROM = '0.4.0';
-
 /** LangGraph's version by file of a graph: every run asks, and the packages of a process don't change. */
 const versions = new Map<string, string | undefined>();
 
@@ -48,11 +45,6 @@ export function hasTaskModes(file: string): boolean {
 /** Whether the project's copy of LangGraph streams tokens as the content blocks of the event protocol. */
 export function hasContentBlocks(file: string): boolean {
   return isLangGraphFrom(file, CONTENT_BLOCKS_FROM);
-}
-
-/** Whether the project's copy of LangGraph can store a step's checkpoint before it begins the next step. */
-export function hasSyncDurability(file: string): boolean {
-  return isLangGraphFrom(file, SYNC_DURABILITY_FROM);
 }
 
 function isLangGraphFrom(file: string, first: string): boolean {

@@ -14,7 +14,6 @@ import type { Connections } from './tenant-connections';
 import { replacesKnown, type Rows, storeRows } from './checkpoint-writes';
 import { isInfrastructure } from './infrastructure-errors';
 import { HandedBack, LeftGraphs } from './left-graphs';
-import { hasSyncDurability } from './library-versions';
 import { NewestCheckpoint } from './newest-checkpoint';
 
 /** Signals by which the worker hands a run back. */
@@ -33,6 +32,8 @@ export interface RunOfSaver {
   threadIsNew: boolean;
   /** Metadata of every checkpoint of the run: its creator, and the user's own metadata. */
   metadata: Record<string, unknown>;
+  /** Whether the run stores a checkpoint after each step, not only at its end. */
+  storesSteps: boolean;
   /** Asked after each checkpoint. */
   handBack: HandBack;
   /** The module of the graph. */
@@ -127,8 +128,8 @@ export class RunCheckpointSaver extends CheckpointSaver {
       this.defer(thread_id, rows);
     } else {
       await this.write(thread_id, rows);
-      // A graph on a thread of its own belongs to a node that no namespace names: the run leaves it at its own next checkpoint.
-      if (this.run.handBack.isWanted() && this.isOfRun(thread_id)) await this.leave(checkpoint_ns, task);
+      if (this.run.handBack.isWanted() && this.mayLeave(thread_id, checkpoint_ns))
+        await this.leave(checkpoint_ns, task);
     }
     return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
   }
@@ -169,11 +170,19 @@ export class RunCheckpointSaver extends CheckpointSaver {
     return threadId === this.run.threadId;
   }
 
+  /**
+   * Whether the next attempt can continue a graph at its checkpoint. One on a thread of its own belongs to a node that no
+   * namespace names. One that is nested in a run without steps would be run by a node that begins again.
+   */
+  private mayLeave(threadId: string, namespace: string): boolean {
+    return this.isOfRun(threadId) && (namespace === '' || this.run.storesSteps);
+  }
+
   /** @throws {HandedBack} once every event so far has been read */
   private async leave(namespace: string, task: string | undefined): Promise<never> {
     await this.run.handBack.untilRead();
     const isNested = namespace !== '';
-    const handedBack = this.handedBack(isNested);
+    const handedBack = new HandedBack(isNested);
     if (isNested) this.left.add(namespace, task, handedBack);
     throw handedBack;
   }
@@ -185,12 +194,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
    */
   private async refuse(): Promise<never> {
     await this.writeDeferred();
-    throw this.handedBack(true);
-  }
-
-  private handedBack(inDoubt: boolean): HandedBack {
-    const { graphFile } = this.run;
-    return new HandedBack(inDoubt, graphFile === undefined || hasSyncDurability(graphFile));
+    throw new HandedBack(true);
   }
 
   private defer(threadId: string, rows: Promise<Rows>): void {

@@ -71,6 +71,7 @@ export async function* runGraph(
     threadId: request.threadId,
     threadIsNew: request.threadIsNew,
     metadata: checkpointMetadata(request),
+    storesSteps: kwargs.durability !== 'exit',
     handBack: { isWanted: isHandingBack, untilRead: () => progress.untilRead() },
     graphFile: context.graphs.source(request.graphId)?.file,
   });

@@ -1,7 +1,7 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { StreamEvent } from '@langchain/core/tracers/log_stream';
 import type { BaseMessage, AIMessageChunk } from '@langchain/core/messages';
-import { ChunkFacts, type Chunk, type ChunkWithFact, isTaskStart, type LibraryMode } from './chunk-facts';
+import { ChunkFacts, type Chunk, type ChunkWithFact, type LibraryMode } from './chunk-facts';
 import { publicChunk, publicEvent } from './checkpoint-event';
 import type { AnyGraph } from './graph-loader';
 import { unwrapDebug, withoutTaskModes } from './debug-modes';
@@ -242,6 +242,10 @@ function inShort({ config, parentConfig, metadata }: WholeCheckpoint): object {
     step: metadata?.step,
     source: metadata?.source,
   };
+}
+
+function isTaskStart(data: unknown): data is { name: string } {
+  return typeof data === 'object' && data !== null && 'triggers' in data && 'name' in data;
 }
 
 /** Builds whole messages from streamed pieces: `messages/partial` carries all of the text so far. */

@@ -43,10 +43,10 @@ export function toFinalState(snapshot: StateSnapshot, ended: EndedTasks): FinalS
   };
 }
 
-/** The questions of a state: those that are open, or in the history, once the step has ended, those that it asked. */
+/** The questions of a state: those that are open, or in the history, once the whole step has ended, those that it asked. */
 function questionsOf(snapshot: StateSnapshot, ended: EndedTasks): unknown[] {
-  const asking = askingTasks(snapshot, ended);
-  return (asking.length > 0 ? asking : snapshot.tasks).flatMap((task) => task.interrupts);
+  const isOver = snapshot.tasks.every(({ id }) => ended.has(id));
+  return (isOver ? snapshot.tasks : askingTasks(snapshot, ended)).flatMap((task) => task.interrupts);
 }
 
 function isSnapshot(state: unknown): state is StateSnapshot {
