@@ -28,21 +28,18 @@ export class RunsRepository {
     });
   }
 
-  /** The tenant's runs with one of these statuses, of one assistant or on threads that the filter allows. */
-  findRunsByStatus(
-    tenantId: TenantId,
-    statuses: readonly RunStatus[],
-    { assistantId, access }: { assistantId?: string; access?: AccessFilter | undefined } = {},
-  ): Promise<RunEntity[]> {
-    if (!access) {
-      return this.runs.findBy({ tenantId, status: In(statuses), ...(assistantId !== undefined && { assistantId }) });
-    }
+  /** The tenant's runs with one of these statuses, on threads that the filter allows. */
+  findRunsByStatus(tenantId: TenantId, statuses: readonly RunStatus[], access?: AccessFilter): Promise<RunEntity[]> {
+    if (!access) return this.runs.findBy({ tenantId, status: In(statuses) });
     const query = this.runs
       .createQueryBuilder('r')
       .innerJoin(ThreadEntity, 't', 't.threadId = r.threadId AND t.tenantId = r.tenantId')
       .where('r.tenantId = :tenantId AND r.status IN (:...statuses)', { tenantId, statuses });
-    if (assistantId !== undefined) query.andWhere('r.assistantId = :assistantId', { assistantId });
     return restrict(query, 't.metadata', access).getMany();
+  }
+
+  findRunsOfAssistant(tenantId: TenantId, assistantId: string, statuses: readonly RunStatus[]): Promise<RunEntity[]> {
+    return this.runs.findBy({ tenantId, assistantId, status: In(statuses) });
   }
 
   findRunsOfThread(tenantId: TenantId, threadId: string, runIds: string[]): Promise<RunEntity[]> {

@@ -78,7 +78,7 @@ export class RunsService {
         ? await this.repository.findRunsByStatus(
             tenantId,
             selection.status === 'all' ? IN_FLIGHT_STATUSES : [selection.status],
-            { access: filter },
+            filter,
           )
         : !(await this.threads.isAccessible(tenantId, selection.thread_id, filter))
           ? []
@@ -90,12 +90,13 @@ export class RunsService {
 
   /** Interrupts the runs in flight of an assistant, without those that the custom auth doesn't let the user cancel. */
   async cancelOfAssistant(tenantId: TenantId, assistantId: string): Promise<void> {
-    const requested = { action: 'interrupt', metadata: {} };
-    const allowed = await this.authorizer.authorizeIfAllowed('threads', 'update', requested);
-    if (!allowed) return;
-    const selection = { assistantId, access: allowed.filter };
-    const runs = await this.repository.findRunsByStatus(tenantId, IN_FLIGHT_STATUSES, selection);
-    await this.cancelAll(tenantId, runs, 'interrupt', 'assistant deleted');
+    const runs = await this.repository.findRunsOfAssistant(tenantId, assistantId, IN_FLIGHT_STATUSES);
+    const cancellable = new Set<string>();
+    for (const threadId of new Set(runs.map((run) => run.threadId))) {
+      if (await this.isCancellable(tenantId, threadId)) cancellable.add(threadId);
+    }
+    const allowed = runs.filter(({ threadId }) => cancellable.has(threadId));
+    await this.cancelAll(tenantId, allowed, 'interrupt', 'assistant deleted');
   }
 
   /** When this resolves, all runs in flight have ended and write nothing more. */
@@ -124,6 +125,12 @@ export class RunsService {
     const { filter } = await this.authorizer.authorize('threads', action, value);
     if (!run || !(await this.threads.isAccessible(tenantId, run.threadId, filter))) throw runErrors.notFound();
     return run;
+  }
+
+  private async isCancellable(tenantId: TenantId, threadId: string): Promise<boolean> {
+    const requested = { action: 'interrupt', thread_id: threadId, metadata: {} };
+    const allowed = await this.authorizer.authorizeIfAllowed('threads', 'update', requested);
+    return allowed !== undefined && this.threads.isAccessible(tenantId, threadId, allowed.filter);
   }
 
   private async cancelAll(

@@ -330,6 +330,21 @@ describe.each([
       expect(rows).toEqual([{ status: 'pending' }]);
     });
 
+    it('deleting an assistant asks about each thread that it is running on, and asks nothing when there is none', async () => {
+      const { assistant_id: unused } = await alice.assistants.create({ graphId: 'whoami' });
+      expect(await status(alice.assistants.delete(unused))).toBe(200);
+
+      const { assistant_id } = await alice.assistants.create({ graphId: 'whoami' });
+      const begin = async (threadId: string) => {
+        await alice.threads.create({ threadId });
+        const { run_id } = await alice.runs.create(threadId, assistant_id, { input: {}, afterSeconds: 600 });
+        return async () => (await alice.runs.get(threadId, run_id)).status;
+      };
+      const [free, locked] = [await begin(randomUUID()), await begin(randomUUID().replace(/^.{8}/, '00000000'))];
+      expect(await status(alice.assistants.delete(assistant_id))).toBe(200);
+      expect([await free(), await locked()]).toEqual(['interrupted', 'pending']);
+    });
+
     it('the default assistants are hidden by a filter for owners, and shown by one that names what the system created', async () => {
       const carol = as('carol');
       const { assistant_id: own } = await carol.assistants.create({ graphId: 'whoami', name: 'hers' });

@@ -11,6 +11,8 @@ from langgraph_sdk import Auth
 auth = Auth()
 # Users who find what their team shares, and read the threads that they own.
 TEAM = ("carol", "dave")
+# How the ids of threads begin whose runs stay as they are.
+LOCKED = "00000000"
 visits = 0
 
 
@@ -88,6 +90,17 @@ async def search(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
     value["metadata"]["owner"] = ctx.user.identity
     # For one user the search alone is narrowed, without a filter.
     return None if ctx.user.identity == "bob" else {"owner": ctx.user.identity}
+
+
+@auth.on.threads.update
+async def update(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> bool | dict[str, Any]:
+    if isinstance(ctx.user, Auth.types.StudioUser):
+        return True
+    # For one user it reads the id as if every question had one.
+    if ctx.user.identity == "alice" and str(value["thread_id"]).startswith(LOCKED):
+        return False
+    value["metadata"] = {**(value.get("metadata") or {}), "owner": ctx.user.identity}
+    return {"owner": ctx.user.identity}
 
 
 @auth.on.threads.read
