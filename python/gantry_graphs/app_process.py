@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .channel import ParentChannel, end_with_parent, sendable
+from .channel import ParentChannel, end_at_once, end_with_parent, sendable
 from .loops import run_to_end, with_cleanup
 from .modules import load_export
 
@@ -109,4 +108,4 @@ if __name__ == "__main__":
     end_with_parent()
     run_to_end(with_cleanup(serve()))
     # Threads of routes that are still running must not keep the process alive.
-    os._exit(0)
+    end_at_once()

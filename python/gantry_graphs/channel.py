@@ -37,9 +37,20 @@ def end_with_parent() -> None:
     def watch() -> None:
         while os.read(LIFELINE, 1):
             pass
-        os.kill(os.getpid(), signal.SIGKILL)
+        end_at_once()
 
     threading.Thread(target=watch, name="lifeline", daemon=True).start()
+
+
+def end_at_once() -> None:
+    """Ends this process, and the programs that its code has started where it leads a group with them.
+
+    Its parent ends the group as well (src/graphs/host/user-code-process.ts), unless it was killed.
+    """
+    pid = os.getpid()
+    if os.getpgrp() == pid:
+        os.killpg(pid, signal.SIGKILL)
+    os.kill(pid, signal.SIGKILL)
 
 
 def _leave_signals_to_parent() -> None:

@@ -7,10 +7,19 @@ export const MESSAGES = 3;
 /** Descriptor whose other end the parent holds for as long as it lives. */
 export const LIFELINE = 4;
 
-/** Runs in its own thread, since user code may block the event loop of the process. */
+/**
+ * Runs in its own thread, since user code may block the event loop of the process. A parent that was killed can't end the
+ * group of the process (user-code-process.ts). Where it leads none, no group has its id.
+ */
 const WATCH_PARENT = `
   const { Socket } = require('node:net');
-  new Socket({ fd: ${LIFELINE} }).on('error', () => undefined).on('close', () => process.kill(process.pid, 'SIGKILL')).resume();`;
+  new Socket({ fd: ${LIFELINE} })
+    .on('error', () => undefined)
+    .on('close', () => {
+      try { process.kill(-process.pid, 'SIGKILL'); } catch {}
+      process.kill(process.pid, 'SIGKILL');
+    })
+    .resume();`;
 
 export interface ParentChannel<ToChild, FromChild> {
   /**
@@ -29,7 +38,11 @@ export function connectToParent<Data, ToChild, FromChild>(): Promise<[Data, Pare
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
   new Worker(WATCH_PARENT, { eval: true, env: {}, execArgv: [] }).unref();
   const socket = new Socket({ fd: MESSAGES, readable: true, writable: true });
-  socket.once('close', () => process.exit());
+  socket.once('close', () => {
+    // It may be closed before the lifeline is.
+    process.once('exit', endGroup);
+    process.exit();
+  });
   return new Promise((resolve) => {
     let listener: ((message: ToChild) => void) | undefined;
     const take = (message: unknown): void => {
@@ -47,4 +60,13 @@ export function connectToParent<Data, ToChild, FromChild>(): Promise<[Data, Pare
     };
     const messages = new MessageChannel(socket, take, () => process.exit(1));
   });
+}
+
+/** Ends the programs that user code has started, and this process with them, where they are a group. */
+function endGroup(): void {
+  try {
+    process.kill(-process.pid, 'SIGKILL');
+  } catch {
+    // It leads no group.
+  }
 }
