@@ -1,29 +1,17 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
-import { pythonForGraphs } from '../../test/support/python';
+import { isRunning } from '../../test/support/processes';
 import { waitFor } from '../../test/support/wait-for';
-import { TSX_APIS } from '../graphs/host/user-module';
 import { CustomApp } from './custom-app';
 import { CALLER_HEADER } from './custom-app.protocol';
 
-/** Longer than the system takes any variable. */
 const PYTHON = { interpreter: 'python3', importFolders: [] };
 
+/** Longer than the system takes any variable. */
 const TOO_LONG = 'x'.repeat(1_000_000);
-
-/** Whether a process runs: one that has ended stays in the table until its parent reads its status. */
-const isRunning = (pid: number): boolean => {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-};
 
 describe('the process of http.app', () => {
   let folder: string;
@@ -109,51 +97,6 @@ describe('the process of http.app', () => {
     const pid = Number(readFileSync(pidFile, 'utf8'));
     expect(isRunning(pid)).toBe(true);
     await app.close();
-    await waitFor('the end of the program', () => !isRunning(pid));
-  });
-
-  it.each<[string, string, string]>([
-    [
-      'JavaScript',
-      'app.mjs',
-      `import { spawn } from 'node:child_process';
-       import { writeFileSync } from 'node:fs';
-       writeFileSync(process.env.PID_FILE, String(spawn('sleep', ['600'], { stdio: 'ignore' }).pid));
-       export default () => new Response('started');`,
-    ],
-    [
-      'Python',
-      'app.py',
-      `import os, pathlib, subprocess
-from starlette.applications import Starlette
-pathlib.Path(os.environ["PID_FILE"]).write_text(str(subprocess.Popen(["sleep", "600"]).pid))
-app = Starlette()
-`,
-    ],
-  ])('ends with those programs when its parent is killed: %s', async (_, name, text) => {
-    const file = join(folder, name);
-    const pidFile = join(folder, 'pid');
-    writeFileSync(file, text);
-    const served = { file, exportName: name === 'app.py' ? 'app' : 'default' };
-    const python = { ...PYTHON, interpreter: pythonForGraphs() };
-    const env = { PATH: process.env.PATH!, PID_FILE: pidFile };
-    const [tsx, source, args] = [TSX_APIS.commonJs, join(__dirname, 'custom-app.ts'), [served, python, { env }]].map(
-      (value) => JSON.stringify(value),
-    );
-    const script = `import(${tsx}).then(async ({ register }) => {
-      register();
-      await require(${source}).CustomApp.start(...${args});
-      process.send('ready');
-    });`;
-    const parent = spawn(process.execPath, ['-e', script], {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      env: { PATH: process.env.PATH, TMPDIR: folder },
-    });
-    const [ready] = (await Promise.race([once(parent, 'message'), once(parent, 'exit')])) as unknown[];
-    expect(ready).toBe('ready');
-    const pid = Number(readFileSync(pidFile, 'utf8'));
-    expect(isRunning(pid)).toBe(true);
-    parent.kill('SIGKILL');
     await waitFor('the end of the program', () => !isRunning(pid));
   });
 
