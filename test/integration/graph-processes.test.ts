@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Client } from '@langchain/langgraph-sdk';
 import { Gantry, startGantry } from '../support/gantry';
 import { graphProcessesOf } from '../support/gantry-process';
+import { isRunning } from '../support/processes';
 import { waitFor } from '../support/wait-for';
 
 const GRAPHS = join(__dirname, '..', 'support', 'graphs', 'crash.json');
@@ -62,10 +63,4 @@ describe('a graph process', () => {
 function isOpenToOthers(path: string): boolean {
   const parent = dirname(path);
   return (statSync(path).mode & 0o001) !== 0 && (parent === path || isOpenToOthers(parent));
-}
-
-/** Whether a process computes: one that has ended and that its new parent hasn't taken note of is a zombie. */
-function isRunning(pid: number): boolean {
-  const path = `/proc/${pid}/stat`;
-  return existsSync(path) && !/\) [ZX] /.test(readFileSync(path, 'utf8'));
 }
