@@ -46,8 +46,8 @@ class LeftGraphs:
     def __contains__(self, namespace: str) -> bool:
         return namespace in self._namespaces
 
-    def has_in_task(self, task: str) -> bool:
-        """Whether a left graph runs in the task, or in a nested graph of it."""
+    def has_in_task(self, task: str | None) -> bool:
+        """Whether a left graph runs in the task, or in a nested graph of it; never in a task that isn't known."""
         return task in self._tasks
 
     def has_inside(self, namespace: str) -> bool:
@@ -64,8 +64,7 @@ class LeftGraphs:
         path, mode, data = chunk
         if _is_of_whole_step(mode, data) and self.has_inside("|".join(path)):
             return True
-        task = fact or _task_of(mode, data)
-        return task is not None and self.has_in_task(task)
+        return self.has_in_task(fact or _task_of(mode, data))
 
 
 def task_of_metadata(metadata: Mapping[str, Any]) -> str | None:

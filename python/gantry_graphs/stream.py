@@ -150,7 +150,7 @@ async def stream_run(
                     if event["event"].endswith("_end"):
                         await written()
                     hidden = "langsmith:hidden" in (event.get("tags") or [])
-                    if not hidden and not left.has_in_task(task_of_metadata(event["metadata"]) or ""):
+                    if not hidden and not left.has_in_task(task_of_metadata(event["metadata"])):
                         yield {"event": "events", "data": to_wire_json(_public_event(event, metadata))}
     except BaseException:
         # What is held back of a run that is handed back follows from the next attempt.

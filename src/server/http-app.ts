@@ -86,7 +86,7 @@ export async function createHttpApp(
     },
   });
   const fastify = adapter.getInstance();
-  routes.noteRoutesOf(fastify);
+  if (customApp) routes.noteRoutesOf(fastify);
   refuseOddHosts(fastify);
   limitBodies(fastify, config);
   fastify.setReplySerializer(stringifyDeep);

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TypedDict
 
 import psycopg
-from gantry_graphs.run_saver import HandedBack
+from gantry_graphs.left import HandedBack
 from langgraph.config import get_stream_writer
 from langgraph.graph import START, StateGraph
 
@@ -41,24 +41,25 @@ def graph_of(node: Any) -> Any:
 waiting = graph_of(wait)
 
 
-@asynccontextmanager
-async def emitting(_: Any) -> Any:
-    try:
-        yield graph_of(emit)
-    finally:
-        raise psycopg.OperationalError("the graph's own connection is lost")
+def losing_its_connection(node: Any) -> Any:
+    @asynccontextmanager
+    async def make(_: Any) -> Any:
+        try:
+            yield graph_of(node)
+        finally:
+            raise psycopg.OperationalError("the graph's own connection is lost")
+
+    return make
+
+
+emitting = losing_its_connection(emit)
 
 
 def leave(_: State) -> State:
     raise HandedBack(in_doubt=True)
 
 
-@asynccontextmanager
-async def leaving(_: Any) -> Any:
-    try:
-        yield graph_of(leave)
-    finally:
-        raise psycopg.OperationalError("the graph's own connection is lost")
+leaving = losing_its_connection(leave)
 
 
 class Panic(BaseException):

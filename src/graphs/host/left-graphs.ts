@@ -37,9 +37,9 @@ export class LeftGraphs {
     return this.namespaces.has(namespace);
   }
 
-  /** Whether a left graph runs in the task, or in a nested graph of it. */
-  hasInTask(task: string): boolean {
-    return this.tasks.has(task);
+  /** Whether a left graph runs in the task, or in a nested graph of it; never in a task that isn't known. */
+  hasInTask(task: string | undefined): boolean {
+    return task !== undefined && this.tasks.has(task);
   }
 
   /** Whether a left graph is nested in the graph of the namespace. */
@@ -54,8 +54,7 @@ export class LeftGraphs {
   owns({ chunk: [path, mode, data], fact }: ChunkWithFact): boolean {
     if (!this.handedBack) return false;
     if (isOfWholeStep(mode, data) && this.hasInside(path.join('|'))) return true;
-    const task = fact ?? taskOf(mode, data);
-    return task !== undefined && this.hasInTask(task);
+    return this.hasInTask(fact ?? taskOf(mode, data));
   }
 }
 

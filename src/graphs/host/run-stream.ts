@@ -141,7 +141,7 @@ export async function* streamRun(
         if (isRoot) yield* await translate(event.data.chunk as Chunk);
         if (event.event.endsWith('_end')) await written();
         // What the graph itself streams are the other modes, with internals of the library.
-        const isLeft = left.hasInTask(taskOfMetadata(event.metadata) ?? '');
+        const isLeft = left.hasInTask(taskOfMetadata(event.metadata));
         if (!isRoot && !isLeft && !event.tags?.includes('langsmith:hidden')) yield eventOf(event);
       }
     }

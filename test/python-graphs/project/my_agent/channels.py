@@ -36,7 +36,7 @@ class Redacted(StreamTransformer):
         return {"redacted": self._count}
 
     def process(self, event: Any) -> bool:
-        raise NotImplementedError
+        raise NotImplementedError("It is awaited")
 
     async def aprocess(self, event: Any) -> bool:
         if event["method"] != "custom":
