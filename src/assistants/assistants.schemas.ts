@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { pageSchema } from '../http/pagination';
 import { queryFlag } from '../http/query';
+import { uuid } from '../http/uuid';
 import { configSchema, contextSchema, jsonObject, metadataSchema } from '../runnable-config/runnable-config.schemas';
 
 /** An assistant's id is a UUID; wherever one is expected, the name of a graph stands for its default assistant. */
@@ -57,7 +58,7 @@ export const subgraphsSchema = z.record(z.string(), z.record(z.string(), jsonSch
 
 export const createAssistantSchema = z.object({
   graph_id: z.string().min(1),
-  assistant_id: z.guid().optional(),
+  assistant_id: uuid.optional(),
   config: configSchema.optional(),
   context: contextSchema.optional(),
   metadata: metadataSchema.optional(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { queryInteger } from '../http/query';
+import { uuid } from '../http/uuid';
 
 export const AUDIT_ACTIONS = [
   'create',
@@ -35,11 +36,11 @@ export type AuditRecord = z.output<typeof auditRecordSchema>;
 const instant = z.iso.datetime({ offset: true }).optional();
 
 export const auditQuery = z.object({
-  tenant_id: z.guid().optional(),
+  tenant_id: uuid.optional(),
   actor_id: z.string().max(500).optional(),
   action: z.enum(AUDIT_ACTIONS).optional(),
   resource: z.string().max(100).optional(),
-  resource_id: z.guid().optional(),
+  resource_id: uuid.optional(),
   since: instant,
   until: instant,
   /** Records before this one: the last `audit_id` of the page before. */

@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { jsonObject } from '../runnable-config/runnable-config.schemas';
 import { pageSchema } from '../http/pagination';
 import { queryInteger } from '../http/query';
+import { uuid } from '../http/uuid';
 import { createRunSchema, threadParam } from '../runs/runs.schemas';
 import { CATCHUP_RULES, OVERLAP_RULES } from './cron.entity';
 import { FIRE_STATUSES } from './cron-fire.entity';
 
 export { threadParam };
-export const cronParam = z.object({ cron_id: z.guid('must be a UUID') });
+export const cronParam = z.object({ cron_id: uuid });
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
@@ -66,8 +67,6 @@ export type CreateCron = z.infer<typeof createCronSchema>;
 /** `timezone` and `end_time` are cleared by null; null elsewhere changes nothing. */
 export const patchCronSchema = z.object({ ...cronFields, schedule: cronFields.schedule.optional() });
 export type PatchCron = z.infer<typeof patchCronSchema>;
-
-const uuid = z.guid('must be a UUID');
 
 const cronFilter = {
   assistant_id: z.string().min(1).optional().describe('A UUID, or the name of a graph'),

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { uuid } from '../http/uuid';
 import { configSchema, contextSchema, metadataSchema } from '../runnable-config/runnable-config.schemas';
 import { commandSchema } from '../threads/command.schema';
 import { CHANNELS } from './protocol-event';
 
-export const threadParam = z.object({ thread_id: z.guid('must be a UUID') });
+export const threadParam = z.object({ thread_id: uuid });
 
 const namespace = z.array(z.string());
 const channel = z.string().regex(new RegExp(`^(${CHANNELS.join('|')}|custom:.+)$`, 's'), 'is not a channel');
@@ -77,7 +78,7 @@ export const inputInjectSchema = z.object({
   message: z.looseObject({ role: z.enum(['user', 'system']), content: z.string(), name: z.string().optional() }),
 });
 
-export const treeSchema = z.object({ run_id: z.guid('must be a UUID').optional() });
+export const treeSchema = z.object({ run_id: uuid.optional() });
 
 export const unsubscribeSchema = z.object({ subscription_id: z.string() });
 

@@ -8,11 +8,11 @@ import {
   type ResourceTemplateType,
   type Server,
 } from '@modelcontextprotocol/server';
-import { z } from 'zod';
 import type { TenantId } from '../auth/tenant';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { ApiError } from '../http/api-error';
 import { toApiTime } from '../http/api-time';
+import { uuid } from '../http/uuid';
 import { StoreService } from '../store/store.service';
 import type { ThreadEntity } from '../threads/thread.entity';
 import { toThread } from '../threads/thread.mapper';
@@ -102,9 +102,8 @@ export class McpResourcesService {
   private async find(tenantId: TenantId, address: ResourceAddress): Promise<object | undefined> {
     try {
       if ('threadId' in address) {
-        const thread = z.guid().safeParse(address.threadId).success
-          ? await this.threads.getThread(tenantId, address.threadId)
-          : undefined;
+        const id = uuid.safeParse(address.threadId);
+        const thread = id.success ? await this.threads.getThread(tenantId, id.data) : undefined;
         return thread && this.graphIds.has(String(thread.metadata.graph_id)) ? toThread(thread) : undefined;
       }
       const { namespace, key } = address;

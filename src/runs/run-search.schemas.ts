@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { RUN_STATUSES } from '../database/run-status';
+import { uuid } from '../http/uuid';
 import { jsonObject } from '../runnable-config/runnable-config.schemas';
 
-const uuid = z.guid('must be a UUID');
 const time = z.iso.datetime({ offset: true });
 
 const runFilter = {

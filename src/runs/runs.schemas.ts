@@ -5,10 +5,10 @@ import { isJsonObject } from '../database/json';
 import { IN_FLIGHT_STATUSES, RUN_STATUSES } from '../database/run-status';
 import { STREAM_MODES } from '../graphs/host/protocol';
 import { queryFlag, queryInteger, queryList } from '../http/query';
+import { uuid } from '../http/uuid';
 import { commandSchema } from '../threads/command.schema';
 import { checkpointSchema } from '../threads/threads.schemas';
 
-const uuid = z.guid('must be a UUID');
 export const threadParam = z.object({ thread_id: uuid });
 export const runParam = z.object({ run_id: uuid });
 export const threadRunParam = z.object({ thread_id: uuid, run_id: uuid });

@@ -6,10 +6,11 @@ import { commandSchema } from './command.schema';
 import { extractSchema } from './thread-extract';
 import { threadTtlSchema, ttlStrategySchema } from '../config/thread-ttl';
 import { pageSchema } from '../http/pagination';
+import { uuid } from '../http/uuid';
 
-export const threadIdParam = z.object({ thread_id: z.guid('must be a UUID') });
+export const threadIdParam = z.object({ thread_id: uuid });
 export const threadCheckpointParam = z.object({
-  thread_id: z.guid('must be a UUID'),
+  thread_id: uuid,
   checkpoint_id: z.string().min(1),
 });
 
@@ -68,7 +69,7 @@ const superstepsSchema = z.array(
 export type Supersteps = z.infer<typeof superstepsSchema>;
 
 export const createThreadSchema = z.object({
-  thread_id: z.guid('must be a UUID').optional(),
+  thread_id: uuid.optional(),
   metadata: threadMetadata.optional(),
   if_exists: z.enum(['raise', 'do_nothing']).default('raise'),
   supersteps: superstepsSchema.optional(),
@@ -88,7 +89,7 @@ export const patchThreadSchema = z.object({
 export type PatchThread = z.infer<typeof patchThreadSchema>;
 
 export const pruneThreadsSchema = z.object({
-  thread_ids: z.array(z.guid('must be a UUID')).max(1000),
+  thread_ids: z.array(uuid).max(1000),
   strategy: ttlStrategySchema.default('delete'),
 });
 export type PruneThreads = z.infer<typeof pruneThreadsSchema>;
@@ -108,7 +109,7 @@ export type ThreadFilter = z.infer<typeof countThreadsSchema> & { ids?: string[]
 
 export const searchThreadsSchema = z.object({
   ...threadFilter,
-  ids: z.array(z.guid('must be a UUID')).optional(),
+  ids: z.array(uuid).optional(),
   ...pageSchema,
   sort_by: z.enum(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at']).default('updated_at'),
   sort_order: z.enum(['asc', 'desc']).default('desc'),

@@ -1,13 +1,14 @@
 import { z } from 'zod';
+import { uuid } from '../http/uuid';
 import { ATTEMPT_OUTCOMES } from './attempt.entity';
 import { DELIVERY_KINDS, DELIVERY_STATUSES } from './delivery.entity';
 
 const time = z.iso.datetime();
 
 export const listDeliveriesQuery = z.object({
-  run_id: z.guid().optional().describe('Deliveries of this run'),
-  thread_id: z.guid().optional().describe('Deliveries of runs on this thread'),
-  export_id: z.guid().optional().describe('Deliveries of this bulk export'),
+  run_id: uuid.optional().describe('Deliveries of this run'),
+  thread_id: uuid.optional().describe('Deliveries of runs on this thread'),
+  export_id: uuid.optional().describe('Deliveries of this bulk export'),
   status: z.enum(DELIVERY_STATUSES).optional(),
   host: z
     .string()
@@ -21,7 +22,7 @@ export const listDeliveriesQuery = z.object({
 });
 export type ListDeliveriesQuery = z.output<typeof listDeliveriesQuery>;
 
-export const deliveryParams = z.object({ delivery_id: z.guid() });
+export const deliveryParams = z.object({ delivery_id: uuid });
 export type DeliveryParams = z.output<typeof deliveryParams>;
 
 export const testWebhookBody = z.object({

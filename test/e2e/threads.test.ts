@@ -285,6 +285,37 @@ describeLanguages('threads with graphs in $language', ({ language, shapes }) => 
     });
   });
 
+  it('are the same ones by their ids in upper case', async () => {
+    const upper = randomUUID().toUpperCase();
+    const lower = upper.toLowerCase();
+    expect(await client.threads.create({ threadId: upper, graphId: 'three' })).toMatchObject({ thread_id: lower });
+    expect((await post('/threads', { thread_id: upper })).status).toBe(409);
+    const { run_id } = await client.runs.create(upper, 'three', { input: {} });
+    await client.runs.join(upper, run_id.toUpperCase());
+    await client.threads.updateState(upper, { values: { done: ['by hand'] }, asNode: 'node_3' });
+
+    const state = await client.threads.getState(lower);
+    expect(state).toMatchObject({ values: { done: ['node_1', 'node_2', 'node_3', 'by hand'] }, next: [] });
+    expect(await client.threads.getState(upper)).toEqual(state);
+    const history = await client.threads.getHistory(lower);
+    expect(history).toHaveLength(6);
+    expect(await client.threads.getHistory(upper)).toEqual(history);
+    const thread = await client.threads.get(lower);
+    expect(thread).toMatchObject({ thread_id: lower, values: state.values });
+    expect(await client.threads.search({ ids: [upper] })).toEqual([thread]);
+    const storageOf = async (id: string): Promise<unknown> =>
+      (await fetch(`${gantry.url}/threads/${id}/storage`)).json();
+    expect(await storageOf(upper)).toMatchObject({ thread_id: lower, checkpoints: { count: 6 } });
+    const copy = await client.threads.copy(upper);
+    expect((await client.threads.getState(copy.thread_id)).values).toEqual(state.values);
+
+    expect(await client.threads.prune([upper], { strategy: 'keep_latest' })).toEqual({ pruned_count: 1 });
+    expect(await client.threads.getHistory(lower)).toHaveLength(1);
+    await client.threads.delete(upper);
+    const left = await gantry.sql.query('SELECT 1 FROM langgraph.checkpoints WHERE lower(thread_id) = $1', [lower]);
+    expect(left.rowCount).toBe(0);
+  });
+
   it('report their size in the database', async () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, 'three', { input: {} });

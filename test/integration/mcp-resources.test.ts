@@ -119,7 +119,8 @@ describe.each(ERAS)('prompts and resources, in MCP %s', (era) => {
       expect(contents).toMatchObject([{ uri, mimeType: 'application/json' }]);
       return JSON.parse((contents[0] as { text: string }).text);
     };
-    expect(await read(`gantry://threads/${threads[0]}`)).toMatchObject({ thread_id: threads[0], status: 'idle' });
+    for (const id of [threads[0], threads[0].toUpperCase()])
+      expect(await read(`gantry://threads/${id}`)).toMatchObject({ thread_id: threads[0], status: 'idle' });
     expect(await read('gantry://store/notes/a%2Fb/x%2Fy%3F')).toMatchObject({
       namespace: ['notes', 'a/b'],
       key: 'x/y?',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EXPORT_STATUSES } from '../../database/export-status';
+import { uuid } from '../../http/uuid';
 import { FilterError } from '../../traces/filter/filter-error';
 import { parseFilter } from '../../traces/filter/filter-parser';
 import { toInstant } from '../../traces/instant';
@@ -27,8 +28,8 @@ const filter = z
 
 export const createExportSchema = z
   .strictObject({
-    bulk_export_destination_id: z.guid(),
-    session_id: z.guid().nullish(),
+    bulk_export_destination_id: uuid,
+    session_id: uuid.nullish(),
     /** Exports all projects that have a dataset when the export runs, instead of one. */
     all_experiments: z.boolean().default(false),
     start_time: instant,
@@ -110,8 +111,8 @@ const MAX_DAYS = 3_660;
 
 export const cancelExportSchema = z.strictObject({ status: z.literal('Cancelled').default('Cancelled') });
 
-export const exportParamsSchema = z.object({ export_id: z.guid() });
-export const exportRunParamsSchema = z.object({ export_id: z.guid(), run_id: z.guid() });
+export const exportParamsSchema = z.object({ export_id: uuid });
+export const exportRunParamsSchema = z.object({ export_id: uuid, run_id: uuid });
 
 const page = {
   limit: z.coerce.number().int().min(1).max(1000).optional(),
@@ -121,10 +122,10 @@ const page = {
 export const listExportsSchema = z.object({
   ...page,
   status: z.enum(EXPORT_STATUSES).optional(),
-  source_bulk_export_id: z.guid().optional(),
+  source_bulk_export_id: uuid.optional(),
 });
 export const listExportRunsSchema = z.object(page);
-export const listSpawnedRunsSchema = z.object({ ...page, source_bulk_export_id: z.guid() });
+export const listSpawnedRunsSchema = z.object({ ...page, source_bulk_export_id: uuid });
 
 export const verifyExportSchema = z
   .strictObject({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { uuid } from '../../http/uuid';
 import {
   azureCredentialFields,
   type AzureCredentials,
@@ -115,7 +116,7 @@ export const updateDestinationSchema = z
     error: 'give either credentials or aws_role_arn',
   });
 
-export const destinationParamsSchema = z.object({ destination_id: z.guid() });
+export const destinationParamsSchema = z.object({ destination_id: uuid });
 
 export const destinationSchema = z
   .object({
