@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { validate as isUuid, v7 as uuidv7 } from 'uuid';
+import { v7 as uuidv7 } from 'uuid';
 import type { AccessFilter } from '../auth/custom/access-filter';
 import { Authorizer } from '../auth/custom/authorizer';
 import type { TenantId } from '../auth/tenant';
@@ -11,6 +11,7 @@ import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHosts } from '../graphs/host/graph-hosts';
 import type { GraphTarget } from '../graphs/host/protocol';
 import type { Page } from '../http/pagination';
+import { isUuid } from '../http/uuid';
 import type { AssistantEntity, AssistantVersionEntity } from './assistant.entity';
 import { assistantErrors } from './assistant.errors';
 import { AssistantContent, AssistantsRepository } from './assistants.repository';
@@ -204,9 +205,10 @@ export class AssistantsService {
     return isUuid(assistantId) ? this.repository.findAssistant(tenantId, assistantId, filter) : null;
   }
 
-  /** A graph's name stands for its default assistant. */
+  /** A graph's name stands for its default assistant. Ids are lower case, as the database returns them. */
   private idOf(idOrGraph: string): string {
-    return this.registry.has(idOrGraph) ? this.registry.systemAssistantId(idOrGraph) : idOrGraph;
+    if (this.registry.has(idOrGraph)) return this.registry.systemAssistantId(idOrGraph);
+    return isUuid(idOrGraph) ? idOrGraph.toLowerCase() : idOrGraph;
   }
 
   private checkGraph(graphId: string): void {

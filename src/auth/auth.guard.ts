@@ -1,7 +1,6 @@
 import { CanActivate, ExecutionContext, Injectable, OnModuleInit } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { validate as isUuid } from 'uuid';
 import { AppConfig } from '../config/config';
 import type { AuthUser } from '../database/request-scope';
 import { type Actor, AddressKeeper } from './actor';
@@ -13,6 +12,7 @@ import { type Entitlement, ENTITLEMENT } from './entitlements';
 import { EntitlementsService } from './entitlements.service';
 import { isSame } from '../crypto/is-same';
 import { headerOf } from '../http/header';
+import { isUuid } from '../http/uuid';
 import { AccessTokens } from './oauth/access-tokens';
 import { bearerTokenOf, withChallenge } from './oauth/challenge';
 import { RateLimiter } from './rate-limiter';

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { validate as isUuid, v4 as uuidv4, v7 as uuidv7 } from 'uuid';
+import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { AppConfig } from '../config/config';
 import type { Page } from '../http/pagination';
+import { isUuid } from '../http/uuid';
 import { generateApiKey, hashApiKey, hintOf } from './api-key';
 import type { ApiKeyEntity } from './api-key.entity';
 import { adminErrors } from './auth.errors';

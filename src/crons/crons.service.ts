@@ -1,11 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { validate as isUuid, v7 as uuidv7 } from 'uuid';
+import { v7 as uuidv7 } from 'uuid';
 import { AssistantsService } from '../assistants/assistants.service';
 import type { TenantId } from '../auth/tenant';
 import { encryptionContext } from '../database/at-rest';
 import { currentScope } from '../database/request-scope';
 import { GraphRegistry } from '../graphs/graph-registry';
 import type { Page } from '../http/pagination';
+import { isUuid } from '../http/uuid';
 import { ThreadsService } from '../threads/threads.service';
 import { CronAccess } from './cron-access';
 import { CronDefinition, toPayload } from './cron-definition';
@@ -144,7 +145,7 @@ export class CronsService {
 
   /** The assistant that a filter names, by its id or by its graph. */
   private assistantOf({ assistant_id: name }: CronFilter): string | undefined {
-    if (name === undefined || isUuid(name)) return name;
+    if (name === undefined || isUuid(name)) return name?.toLowerCase();
     if (!this.registry.has(name)) throw cronErrors.badAssistant(name);
     return this.registry.systemAssistantId(name);
   }

@@ -51,6 +51,19 @@ describe('assistants', () => {
       expect(again).toEqual(first);
     });
 
+    it('takes a UUID of any version, in either case', async () => {
+      const assistantId = '00000000-0000-0000-0000-00000000000A';
+      const made = await client.assistants.create({ graphId: 'three', assistantId });
+      expect(made.assistant_id).toBe(assistantId.toLowerCase());
+      for (const id of [assistantId, made.assistant_id]) expect(await client.assistants.get(id)).toEqual(made);
+      const { thread_id } = await client.threads.create();
+      expect(await client.runs.wait(thread_id, assistantId, { input: {} })).toMatchObject({ done: expect.anything() });
+      expect(await client.crons.search({ assistantId })).toEqual([]);
+      expect(await client.assistants.update(assistantId, { name: 'derived' })).toMatchObject({ version: 2 });
+      await client.assistants.delete(assistantId);
+      await expect(client.assistants.get(assistantId)).rejects.toThrow(/404/);
+    });
+
     it('refuses a graph that is not served, and context beside configurable', async () => {
       expect((await post('/assistants', { graph_id: 'nothing' })).status).toBe(404);
       const both = { graph_id: 'configured', context: { a: 1 }, config: { configurable: { b: 1 } } };

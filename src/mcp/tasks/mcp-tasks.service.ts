@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { ClientCapabilities, InputRequest, ServerContext } from '@modelcontextprotocol/server';
-import { validate as isUuid } from 'uuid';
 import type { TenantId } from '../../auth/tenant';
 import { isInFlight } from '../../database/run-status';
 import { ApiError } from '../../http/api-error';
+import { isUuid } from '../../http/uuid';
 import type { RunEntity } from '../../runs/run.entity';
 import { RunStreamsService } from '../../runs/run-streams.service';
 import { RunsService } from '../../runs/runs.service';
