@@ -153,7 +153,7 @@ const insertWithThreadSql = inserting(
   'run-with-thread',
   `WITH thread AS (
      INSERT INTO threads (${THREAD_COLUMNS})
-     SELECT $3::uuid, $2::uuid, 'busy', $12::jsonb, $13::jsonb, $14::boolean, $15::text, $16::integer WHERE ${HAS_ROOM}
+     SELECT $3::uuid, $2::uuid, 'busy', $12::jsonb, $13::jsonb, $14::boolean, $15::text, $16::float8 WHERE ${HAS_ROOM}
      ON CONFLICT DO NOTHING RETURNING 1
    )
    INSERT INTO runs (${RUN_COLUMNS}) SELECT ${RUN_VALUES}, $11::jsonb FROM thread RETURNING ${INSERTED}`,

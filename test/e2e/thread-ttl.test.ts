@@ -26,7 +26,7 @@ describe('the time to live of threads', () => {
       sweepSeconds: 1,
       graphProcesses: 1,
       graphs: SHAPE_GRAPHS,
-      env: { LANGGRAPH_THREAD_TTL: JSON.stringify({ default_ttl: 600, sweep_interval_minutes: 1 / 60 }) },
+      env: { LANGGRAPH_THREAD_TTL: JSON.stringify({ default_ttl: 600.5, sweep_interval_minutes: 1 / 60 }) },
     });
     client = gantry.client();
   });
@@ -45,14 +45,14 @@ describe('the time to live of threads', () => {
     const byDefault = await client.threads.create();
     expect(byDefault).not.toHaveProperty('ttl');
     const shown = await withTtl(byDefault.thread_id);
-    expect(shown.ttl).toMatchObject({ strategy: 'delete', ttl_minutes: 600 });
-    expect(Date.parse(shown.ttl!.expires_at) - Date.parse(shown.updated_at)).toBe(600 * 60_000);
+    expect(shown.ttl).toMatchObject({ strategy: 'delete', ttl_minutes: 600.5 });
+    expect(Date.parse(shown.ttl!.expires_at) - Date.parse(shown.updated_at)).toBe(600.5 * 60_000);
     const own = await client.threads.create({ ttl: { ttl: 90, strategy: 'keep_latest' } as never });
     await client.threads.update(own.thread_id, { ttl: 30 });
     expect(await withTtl(own.thread_id)).toMatchObject({ ttl: { strategy: 'delete', ttl_minutes: 30 } });
     const { run_id, thread_id } = await client.runs.create(null, 'three', { input: {}, onCompletion: 'keep' as never });
     await client.runs.join(thread_id, run_id);
-    expect(await withTtl(thread_id)).toMatchObject({ ttl: { strategy: 'delete', ttl_minutes: 600 } });
+    expect(await withTtl(thread_id)).toMatchObject({ ttl: { strategy: 'delete', ttl_minutes: 600.5 } });
   });
 
   it.each([
