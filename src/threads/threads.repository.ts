@@ -9,12 +9,12 @@ import { columnsOf } from '../database/entity-columns';
 import type { JsonObject } from '../database/json';
 import { prepared } from '../patches/pg/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
-import { storableJson } from '../database/storable-text';
 import { inFlightSql } from '../database/run-status';
 import type { Page } from '../http/pagination';
-import { RUN_CANCEL_CHANNEL, THREAD_STATE_CHANNEL } from '../streams/run-event';
+import { RUN_CANCEL_CHANNEL } from '../streams/run-event';
 import { pruneNext } from './checkpoint-pruning';
-import { ThreadEntity, type ThreadStatus } from './thread.entity';
+import { holdThread, ThreadEdits, type ThreadState } from './thread-edits';
+import { ThreadEntity } from './thread.entity';
 import { ThreadInserts } from './thread-inserts';
 import { ThreadRemoval } from './thread-removal';
 import { checkThreadLanguage } from './thread-language';
@@ -30,13 +30,6 @@ const SORT_COLUMNS: Record<SearchThreads['sort_by'], string> = {
   updated_at: 't.updatedAt',
   state_updated_at: 'COALESCE(t.stateUpdatedAt, t.createdAt)',
 };
-
-/** The part of the graph's state that the thread's row stores. */
-export interface ThreadState {
-  values: unknown;
-  next: string[];
-  interrupts: Record<string, unknown[]>;
-}
 
 const FIND_THREAD = prepared(
   'find-thread',
@@ -65,12 +58,14 @@ const FIND_ORIGIN = prepared(
 @Injectable()
 export class ThreadsRepository {
   private readonly inserts: ThreadInserts;
+  private readonly edits: ThreadEdits;
 
   constructor(
     @InjectRepository(ThreadEntity) private readonly threads: Repository<ThreadEntity>,
     private readonly removal: ThreadRemoval,
   ) {
     this.inserts = new ThreadInserts(threads.manager);
+    this.edits = new ThreadEdits(threads.manager);
   }
 
   /** @throws {ApiError} 422 for a thread of the other language */
@@ -136,53 +131,13 @@ export class ThreadsRepository {
     return affected ? this.findThread(tenantId, threadId) : null;
   }
 
-  /**
-   * Runs an edit of the state, and stores its result and the resulting status. Meanwhile the thread can be neither deleted nor
-   * pruned, since the new checkpoint refers to stored data of its parent. Resolves to null when there is no such thread, and to
-   * 'busy' when a run is in flight; one that is created meanwhile begins after the edit.
-   */
+  /** Runs an edit of the state, as {@link ThreadEdits} does. */
   edit<S extends ThreadState>(
     tenantId: TenantId,
     threadId: string,
     edit: () => Promise<S>,
   ): Promise<S | 'busy' | null> {
-    return this.threads.manager.transaction(async (manager) => {
-      const status = await this.hold(manager, tenantId, threadId);
-      if (status === undefined) return null;
-      if (status === 'busy') return 'busy';
-      const state = await edit();
-      await this.saveState(manager, tenantId, threadId, state);
-      return state;
-    });
-  }
-
-  /** Keeps the thread and its stored data until the transaction ends: runs on it continue, but none begins or ends. */
-  private async hold(manager: EntityManager, tenantId: TenantId, threadId: string): Promise<ThreadStatus | undefined> {
-    const [found]: { status: ThreadStatus }[] = await manager.query(
-      `SELECT status FROM threads WHERE tenant_id = $1 AND thread_id = $2 FOR KEY SHARE`,
-      [tenantId, threadId],
-    );
-    return found?.status;
-  }
-
-  private async saveState(
-    manager: EntityManager,
-    tenantId: TenantId,
-    threadId: string,
-    state: ThreadState,
-  ): Promise<void> {
-    await manager.query(
-      `WITH saved AS (UPDATE threads SET "values" = $3, interrupts = $4, status = $5, settled_status = $5, error = NULL, updated_at = now(), state_updated_at = now()
-       WHERE tenant_id = $1 AND thread_id = $2 AND status <> 'busy' RETURNING thread_id)
-       SELECT pg_notify('${THREAD_STATE_CHANNEL}', $1 || '/' || thread_id) FROM saved`,
-      [
-        tenantId,
-        threadId,
-        storedJson('thread', 'values', storableJson(JSON.stringify(state.values))),
-        storedJson('thread', 'interrupts', storableJson(JSON.stringify(state.interrupts))),
-        state.next.length > 0 ? 'interrupted' : 'idle',
-      ],
-    );
+    return this.edits.edit({ tenantId, threadId }, edit);
   }
 
   /**
@@ -269,7 +224,7 @@ export class ThreadsRepository {
     metadata: JsonObject,
   ): Promise<ThreadEntity | null> {
     await this.threads.manager.transaction(async (manager) => {
-      await this.hold(manager, tenantId, threadId);
+      await holdThread(manager, { tenantId, threadId });
       const made: unknown[] = await manager.query(
         `INSERT INTO threads (thread_id, tenant_id, status, metadata, "values", interrupts, state_updated_at,
            ttl_strategy, ttl_minutes)

@@ -14,7 +14,8 @@ import { RunOrchestrator } from '../temporal/run-orchestrator';
 import { StateCache } from './state-cache';
 import type { ThreadEntity } from './thread.entity';
 import { threadErrors } from './thread.errors';
-import { type StateOrigin, ThreadsRepository, type ThreadState } from './threads.repository';
+import type { ThreadState } from './thread-edits';
+import { type StateOrigin, ThreadsRepository } from './threads.repository';
 import type {
   CreateThread,
   HistoryQuery,
