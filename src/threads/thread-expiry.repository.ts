@@ -12,6 +12,9 @@ const EXPIRY = `(timezone('UTC', updated_at) + ttl_minutes * interval '1 minute'
 const IS_EXPIRED = `ttl_minutes IS NOT NULL AND (pruned_at IS NULL OR pruned_at < updated_at)
   AND ${EXPIRY} < timezone('UTC', now()) AND status <> 'busy'`;
 
+/** Condition on the row of a thread that is to be pruned because it has expired. */
+export const IS_PRUNABLE = `ttl_strategy = 'keep_latest' AND ${IS_EXPIRED}`;
+
 export interface ExpiredThread {
   tenantId: TenantId;
   threadId: string;

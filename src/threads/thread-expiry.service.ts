@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Metrics } from '../metrics/metrics';
-import { type ExpiredThread, ThreadExpiryRepository } from './thread-expiry.repository';
+import { type ExpiredThread, IS_PRUNABLE, ThreadExpiryRepository } from './thread-expiry.repository';
 import { ThreadsRepository } from './threads.repository';
 
 /** Threads that one statement deletes: enough to keep up, few enough to hold no lock for long. */
@@ -51,7 +51,7 @@ export class ThreadExpiryService {
 
   private async prune({ tenantId, threadId }: ExpiredThread, counts: ExpiryCounts): Promise<void> {
     try {
-      if (!(await this.threads.keepLatest(tenantId, threadId))) return;
+      if (!(await this.threads.keepLatest(tenantId, threadId, IS_PRUNABLE))) return;
       counts.pruned += 1;
       this.expired.inc({ strategy: 'keep_latest' });
     } catch (error) {

@@ -173,12 +173,13 @@ export class ThreadsRepository {
 
   /**
    * Removes the checkpoints, writes and values that later runs don't need, in short transactions. Resolves to false if the
-   * thread doesn't exist or a run is in flight on it.
+   * thread doesn't exist, a run is in flight on it or, at the start of one of them, the condition doesn't hold.
+   * @param condition SQL condition on the thread's row
    */
-  async keepLatest(tenantId: TenantId, threadId: string): Promise<boolean> {
+  async keepLatest(tenantId: TenantId, threadId: string, condition = 'true'): Promise<boolean> {
     for (;;) {
       const step = await this.threads.manager.transaction(async (manager) => {
-        const thread = await this.lockIdle(manager, tenantId, threadId);
+        const thread = await this.lockIdle(manager, tenantId, threadId, condition);
         if (!thread) return 'in use';
         if (await pruneNext(manager, checkpointKey(tenantId, threadId))) return 'more';
         await manager.query(`UPDATE threads SET pruned_at = now() WHERE tenant_id = $1 AND thread_id = $2`, [
@@ -192,9 +193,14 @@ export class ThreadsRepository {
   }
 
   /** The lock comes first: only what is read after it stays true while the lock is held. */
-  private async lockIdle(manager: EntityManager, tenantId: TenantId, threadId: string): Promise<boolean> {
+  private async lockIdle(
+    manager: EntityManager,
+    tenantId: TenantId,
+    threadId: string,
+    condition: string,
+  ): Promise<boolean> {
     const locked: unknown[] = await manager.query(
-      `SELECT 1 FROM threads WHERE tenant_id = $1 AND thread_id = $2 AND NOT temporary FOR UPDATE`,
+      `SELECT 1 FROM threads WHERE tenant_id = $1 AND thread_id = $2 AND NOT temporary AND (${condition}) FOR UPDATE`,
       [tenantId, threadId],
     );
     if (locked.length === 0) return false;

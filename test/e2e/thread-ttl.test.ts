@@ -127,6 +127,44 @@ describe('the time to live of threads', () => {
     return rowCount === 1;
   };
 
+  it('leaves the history of a thread whose time to live was extended after the search had found it', async () => {
+    const threads: string[] = [];
+    for (let index = 0; index < 3; index += 1) {
+      const { thread_id } = await client.threads.create();
+      await client.runs.wait(thread_id, 'three', { input: {} });
+      threads.push(thread_id);
+    }
+    const [first, extended, last] = threads;
+    const before = await kept(extended);
+    const holder = await gantry.sql.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('SELECT 1 FROM threads WHERE thread_id = $1 FOR KEY SHARE', [first]);
+      await gantry.sql.query(
+        `UPDATE threads SET ttl_strategy = 'keep_latest', ttl_minutes = 1,
+           updated_at = now() - interval '1 hour' + array_position($1::uuid[], thread_id) * interval '1 minute'
+         WHERE thread_id = ANY ($1)`,
+        [threads],
+      );
+      await waitFor('the search to wait for the first thread', async () => {
+        const { rowCount } = await gantry.sql.query(
+          `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM threads%FOR UPDATE%'
+             AND datname = current_database()`,
+        );
+        return rowCount! > 0;
+      });
+      await client.threads.update(extended, { ttl: { ttl: 600, strategy: 'keep_latest' } as never });
+      await holder.query('COMMIT');
+    } finally {
+      holder.release();
+    }
+    await waitFor('the threads before and after it to be pruned', async () => {
+      return (await wasPruned(first)) && (await wasPruned(last));
+    });
+    expect(await kept(extended)).toEqual(before);
+    expect((await kept(first)).checkpoints).toBe(1);
+  });
+
   describeDeltaThreads(
     () => gantry,
     (threads) => {
