@@ -1,8 +1,11 @@
 import type { EntityManager } from 'typeorm';
 import { storedJson } from '../database/at-rest';
+import { isLockTimeout } from '../database/sql-errors';
 import { storableJson } from '../database/storable-text';
 import { THREAD_STATE_CHANNEL } from '../streams/run-event';
+import { atMost, LATE } from '../time/at-most';
 import type { ThreadStatus } from './thread.entity';
+import { threadErrors } from './thread.errors';
 import type { ThreadKey } from './thread-key';
 
 /** The part of the graph's state that the thread's row stores. */
@@ -12,25 +15,61 @@ export interface ThreadState {
   interrupts: Record<string, unknown[]>;
 }
 
-/** Edits of threads' states by hand. */
+/** How long an edit waits for those before it. */
+const WAIT_MS = 30_000;
+
+const LOCK_EDITS = `SELECT pg_advisory_xact_lock(hashtextextended('gantry-thread-edits:' || $1, 0))`;
+
+/** Edits of threads' states by hand: those of a thread one after the other, since each continues from the state that it finds. */
 export class ThreadEdits {
+  /** Tenant and thread → when every edit that this process has accepted is over. */
+  private readonly accepted = new Map<string, Promise<void>>();
+
   constructor(private readonly manager: EntityManager) {}
 
   /**
    * Runs an edit of the state, and stores its result and the resulting status. Meanwhile the thread can be neither deleted nor
    * pruned, since the new checkpoint refers to stored data of its parent. Resolves to null when there is no such thread, and to
    * 'busy' when a run is in flight; one that is created meanwhile begins after the edit.
+   * @throws {ApiError} 409 when the edits before this one take too long
    */
   edit<S extends ThreadState>(thread: ThreadKey, edit: () => Promise<S>): Promise<S | 'busy' | null> {
-    return this.manager.transaction(async (manager) => {
-      const status = await holdThread(manager, thread);
-      if (status === undefined) return null;
-      if (status === 'busy') return 'busy';
-      const state = await edit();
-      await saveState(manager, thread, state);
-      return state;
-    });
+    const key = `${thread.tenantId}/${thread.threadId}`;
+    return this.inTurn(key, () =>
+      this.manager.transaction(async (manager) => {
+        await lockEdits(manager, key);
+        const status = await holdThread(manager, thread);
+        if (status === undefined) return null;
+        if (status === 'busy') return 'busy';
+        const state = await edit();
+        await saveState(manager, thread, state);
+        return state;
+      }),
+    );
   }
+
+  /** An edit waits for those before it in the same process without a connection, since the pool has few of them. */
+  private inTurn<T>(key: string, edit: () => Promise<T>): Promise<T> {
+    const before = this.accepted.get(key) ?? Promise.resolve();
+    const edited = atMost(WAIT_MS, before).then((turn) => {
+      if (turn === LATE) throw threadErrors.beingEdited();
+      return edit();
+    });
+    const all: Promise<void> = Promise.allSettled([before, edited]).then(() => {
+      if (this.accepted.get(key) === all) this.accepted.delete(key);
+    });
+    this.accepted.set(key, all);
+    return edited;
+  }
+}
+
+/** Waits for the edits of the thread in other processes, until the transaction ends. */
+async function lockEdits(manager: EntityManager, key: string): Promise<void> {
+  await manager.query(`SET LOCAL lock_timeout = ${WAIT_MS}`);
+  await manager.query(LOCK_EDITS, [key]).catch((error: unknown) => {
+    throw isLockTimeout(error) ? threadErrors.beingEdited() : error;
+  });
+  await manager.query('SET LOCAL lock_timeout TO DEFAULT');
 }
 
 /** Keeps the thread and its stored data until the transaction ends: runs on it continue, but none begins or ends. */

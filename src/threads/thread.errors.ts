@@ -6,6 +6,8 @@ export const threadErrors = {
   exists: (threadId: string) => new ApiError(409, 'thread_exists', `Thread with ID ${threadId} already exists`),
   busy: () =>
     new ApiError(409, 'thread_busy', 'Thread is busy with a running or pending run: wait for it or cancel it first'),
+  beingEdited: () =>
+    new ApiError(409, 'thread_being_edited', 'Other edits of the thread have not ended yet: try again later'),
   noGraph: () =>
     new ApiError(
       400,

@@ -64,6 +64,19 @@ describe('the state of a thread, read from one api and changed through another',
       expect((await reader.threads.getState<Values>(thread, first.checkpoint)).values.done).toHaveLength(10);
     });
 
+    it('keeps each of several edits that are made at once, through both apis', async () => {
+      const thread = await run(graph);
+      const words = Array.from({ length: 10 }, (_, index) => `edit ${index}`);
+      await Promise.all(
+        words.map((word, index) =>
+          [reader, writer][index % 2].threads.updateState(thread, { values: { done: [word] } }),
+        ),
+      );
+      const { values } = await read(thread);
+      expect((values.done as string[]).slice(10).sort()).toEqual(words);
+      expect((await reader.threads.get(thread)).values).toEqual(values);
+    });
+
     it('shows the steps of a run in flight', async () => {
       const thread = await run(graph);
       await read(thread);
