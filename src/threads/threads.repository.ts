@@ -303,9 +303,13 @@ export class ThreadsRepository {
       .where('t.tenantId = :tenantId AND NOT t.temporary', { tenantId });
     if (filter.ids?.length) query.andWhere('t.threadId = ANY(:ids)', { ids: filter.ids });
     if (filter.status) query.andWhere('t.status = :status', { status: filter.status });
-    if (filter.metadata && Object.keys(filter.metadata).length > 0)
+    if (isConditional(filter.metadata))
       query.andWhere('t.metadata @> :metadata', { metadata: JSON.stringify(filter.metadata) });
-    if (filter.values) query.andWhere('t.values @> :values', { values: JSON.stringify(filter.values) });
+    if (isConditional(filter.values))
+      query.andWhere('t.values @> :values', { values: JSON.stringify(filter.values) });
     return restrict(query, 't.metadata', access);
   }
 }
+
+/** Whether an object that rows have to contain excludes any. The empty one doesn't: threads without values match it as well. */
+const isConditional = (contained: JsonObject | undefined): boolean => Object.keys(contained ?? {}).length > 0;

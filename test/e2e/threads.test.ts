@@ -113,6 +113,8 @@ describeLanguages('threads with graphs in $language', ({ language, shapes }) => 
       expect(await client.threads.search({ metadata, status: 'busy' })).toEqual([]);
       expect(await client.threads.search({ metadata, ids: [] })).toHaveLength(3);
       expect(await client.threads.count({ metadata, values: { total: 1 } })).toBe(1);
+      expect(await client.threads.count({ metadata, values: {} })).toBe(3);
+      expect(await client.threads.search({ metadata, values: {} })).toHaveLength(3);
       expect(await client.threads.count({ metadata, status: 'idle' })).toBe(3);
     });
 
