@@ -13,6 +13,7 @@ import { inFlightSql } from '../database/run-status';
 import type { Page } from '../http/pagination';
 import { RUN_CANCEL_CHANNEL } from '../streams/run-event';
 import { pruneNext } from './checkpoint-pruning';
+import { keepAtLeast } from './kept-threads';
 import { holdThread, ThreadEdits, type ThreadState } from './thread-edits';
 import { ThreadEntity } from './thread.entity';
 import { ThreadInserts } from './thread-inserts';
@@ -211,15 +212,9 @@ export class ThreadsRepository {
     return inFlight.length === 0;
   }
 
-  /** Makes the temporary thread of a run an ordinary one, and keeps it for some hours. */
+  /** Keeps the thread of a stateless run as an ordinary one, as {@link keepAtLeast} does. */
   async keepFor(tenantId: TenantId, threadId: string, hours: number): Promise<void> {
-    await this.threads
-      .createQueryBuilder()
-      .update()
-      .set({ temporary: false, deleteAfter: () => `now() + :hours * interval '1 hour'` })
-      .where('tenant_id = :tenantId AND thread_id = :threadId', { tenantId, threadId })
-      .setParameter('hours', hours)
-      .execute();
+    await keepAtLeast(this.threads.manager, { tenantId, threadId }, hours * 60);
   }
 
   /** Creates a copy of a thread with its metadata, merged with the given one, and its checkpoints, but without runs. */

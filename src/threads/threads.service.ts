@@ -88,7 +88,7 @@ export class ThreadsService {
     return filter === undefined || this.repository.isAccessible(tenantId, threadId, filter);
   }
 
-  /** Keeps the thread of a stateless run for some hours as an ordinary thread, so that it can wait for an answer. */
+  /** Makes the thread of a stateless run an ordinary one that lives for some hours after its last use, to wait for an answer. */
   keepFor(tenantId: TenantId, threadId: string, hours: number): Promise<void> {
     return this.repository.keepFor(tenantId, threadId, hours);
   }

@@ -1,3 +1,4 @@
+import type { Thread } from '@langchain/langgraph-sdk';
 import type { CallToolResult, Client, Progress } from '@modelcontextprotocol/client';
 import { Gantry, startGantry } from '../support/gantry';
 import { describeLanguages } from '../support/languages';
@@ -10,6 +11,9 @@ interface RunRow {
   thread_id: string;
   status: string;
 }
+
+/** A thread with its time to live. */
+type Shown = Thread & { ttl?: { strategy: string; ttl_minutes: number; expires_at: string } | null };
 
 describeLanguages('MCP of graphs in $language', ({ graphs }) => {
   let gantry: Gantry;
@@ -39,6 +43,10 @@ describeLanguages('MCP of graphs in $language', ({ graphs }) => {
   async function lastRun(): Promise<RunRow> {
     const { rows } = await gantry.sql.query<RunRow>('SELECT * FROM runs ORDER BY created_at DESC LIMIT 1');
     return rows[0];
+  }
+
+  async function shownThread(threadId: string): Promise<Shown> {
+    return gantry.client().threads.get(threadId, { include: ['ttl'] });
   }
 
   describe.each(ERAS)('of %s, with the public client', (era) => {
@@ -178,8 +186,17 @@ describeLanguages('MCP of graphs in $language', ({ graphs }) => {
       expect(said).toContain('Who?');
       const threads = gantry.client();
       expect(await threads.threads.get(thread_id)).toMatchObject({ status: 'interrupted' });
+      const asked = await shownThread(thread_id);
+      expect(asked.ttl).toMatchObject({ strategy: 'delete', ttl_minutes: 24 * 60 });
       const resumed = await threads.runs.wait(thread_id, 'ask', { command: { resume: 'me' } });
       expect(resumed).toMatchObject({ answer: 'me' });
+      // From now on it is a thread like any other, whose time to live begins with its last use and can be changed.
+      const { ttl } = await shownThread(thread_id);
+      expect(Date.parse(ttl!.expires_at)).toBeGreaterThan(Date.parse(asked.ttl!.expires_at));
+      await threads.threads.update(thread_id, { ttl: 525_600 });
+      expect((await shownThread(thread_id)).ttl).toMatchObject({ ttl_minutes: 525_600 });
+      const { rows } = await gantry.sql.query('SELECT delete_after FROM threads WHERE thread_id = $1', [thread_id]);
+      expect(rows).toEqual([{ delete_after: null }]);
     });
 
     it('pages through many tools with an opaque cursor, without duplicate names', async () => {
@@ -287,8 +304,16 @@ describeLanguages('MCP of graphs in $language', ({ graphs }) => {
       const asked = await tasks().call('ask', { question: 'Who?' });
       const waiting = await tasks().task(asked.taskId, 'input_required');
       const [key] = Object.keys(waiting.inputRequests as object);
-      expect((await lastRun()).run_id).toBe(asked.taskId);
-      await gantry.client().runs.wait((await lastRun()).thread_id, 'ask', { command: { resume: 'me' } });
+      const { run_id, thread_id } = await lastRun();
+      expect(run_id).toBe(asked.taskId);
+      // A task that waits is kept by those who ask for it.
+      const age = `UPDATE threads SET updated_at = now() - interval '6 days' WHERE thread_id = $1 RETURNING updated_at`;
+      const { rows } = await gantry.sql.query<{ updated_at: Date }>(age, [thread_id]);
+      await tasks().task(asked.taskId, 'input_required');
+      const { updated_at, ttl } = await shownThread(thread_id);
+      expect(ttl).toMatchObject({ strategy: 'delete', ttl_minutes: 7 * 24 * 60 });
+      expect(Date.parse(updated_at)).toBeGreaterThan(rows[0].updated_at.getTime());
+      await gantry.client().runs.wait(thread_id, 'ask', { command: { resume: 'me' } });
       expect(await tasks().task(asked.taskId, 'completed')).toMatchObject({
         result: { structuredContent: { answer: 'me' } },
       });

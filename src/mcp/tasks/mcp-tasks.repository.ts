@@ -3,6 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
 import { storedText } from '../../database/at-rest';
+import { keepAtLeast } from '../../threads/kept-threads';
 
 export interface TaskRow {
   taskId: string;
@@ -37,12 +38,7 @@ export class McpTasksRepository {
     keptMs: number,
   ): Promise<TaskRow | null> {
     return this.database.transaction(async (manager) => {
-      const [, kept]: [unknown, number] = await manager.query(
-        `UPDATE threads SET temporary = false, delete_after = now() + $3 * interval '1 millisecond'
-         WHERE tenant_id = $1 AND thread_id = $2`,
-        [tenantId, task.threadId, keptMs],
-      );
-      if (kept === 0) return null;
+      if (!(await keepAtLeast(manager, { tenantId, threadId: task.threadId }, keptMs / 60_000))) return null;
       const [row]: TaskRow[] = await manager.query(
         `INSERT INTO mcp_tasks (task_id, tenant_id, thread_id, tool) VALUES ($1, $2, $3, $4) RETURNING ${COLUMNS}`,
         [task.taskId, tenantId, task.threadId, task.tool],
@@ -59,11 +55,11 @@ export class McpTasksRepository {
     return row ?? null;
   }
 
-  /** Keeps the thread of a task that still runs, or waits, for as long as when it began. */
+  /** Restarts the time to live of the thread of a task that still runs, or waits, once half of it is over. */
   async keepThread(tenantId: TenantId, threadId: string, keptMs: number): Promise<void> {
     await this.database.query(
-      `UPDATE threads SET delete_after = now() + $3 * interval '1 millisecond'
-       WHERE tenant_id = $1 AND thread_id = $2 AND delete_after < now() + $3 / 2 * interval '1 millisecond'`,
+      `UPDATE threads SET updated_at = now()
+       WHERE tenant_id = $1 AND thread_id = $2 AND updated_at < now() - $3 / 2 * interval '1 millisecond'`,
       [tenantId, threadId, keptMs],
     );
   }
