@@ -55,7 +55,9 @@ export class ThreadStreamService {
 
   private async stateFrame(tenantId: TenantId, threadId: string, position: number): Promise<string> {
     const state = JSON.parse(await this.threads.readState(tenantId, threadId)) as unknown;
-    return sseFrame('state_update', JSON.stringify({ state, thread_id: threadId }), `${position - 1}-*`);
+    // Before the first run nothing has a position.
+    const id = position === 0 ? '-' : `${position - 1}-*`;
+    return sseFrame('state_update', JSON.stringify({ state, thread_id: threadId }), id);
   }
 }
 

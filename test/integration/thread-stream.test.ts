@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Client } from '@langchain/langgraph-sdk';
 import { Gantry, startGantry } from '../support/gantry';
 import { describeLanguages } from '../support/languages';
@@ -152,5 +153,59 @@ describeLanguages('the stream of a thread with graphs in $language', ({ graphs }
     const { run_id } = await client.runs.create(thread, 'three', { input: {}, multitaskStrategy: 'interrupt' });
     expect(idsOf(await untilDone(stream, 2))).toEqual([waiting, run_id]);
     await stream.close();
+  });
+
+  describe('for edits of its state', () => {
+    const listenToEdits = (thread: string, headers: Record<string, string> = {}): Promise<SseReader> =>
+      SseReader.get(`${gantry.url}/threads/${thread}/stream?stream_modes=state_update`, headers);
+
+    const edit = (thread: string, word: string) =>
+      client.threads.updateState(thread, { values: { done: [word] }, asNode: 'node_3' });
+
+    async function nextEdit(stream: SseReader): Promise<{ id: string | undefined; done: unknown }> {
+      const [{ id, data }] = await stream.until(({ event }) => event === 'state_update');
+      return { id, done: (data as { state: { values: { done: string[] } } }).state.values.done };
+    }
+
+    it('is rejoined after one on a thread without runs, also by the id of the thread in upper case', async () => {
+      const thread = randomUUID().toUpperCase();
+      await client.threads.create({ threadId: thread, graphId: 'three' });
+      const stream = await listenToEdits(thread);
+      await edit(thread, 'first');
+      const { id, done } = await nextEdit(stream);
+      expect(done).toEqual(['first']);
+      await stream.close();
+      const rejoined = await listenToEdits(thread, { 'last-event-id': id! });
+      await edit(thread, 'second');
+      expect(await nextEdit(rejoined)).toEqual({ id, done: ['first', 'second'] });
+      await rejoined.close();
+    });
+
+    it('emits one during which a run was created', async () => {
+      const thread = await createThread();
+      await client.runs.wait(thread, 'three', { input: {} });
+      const stream = await listenToEdits(thread);
+      const holder = await gantry.sql.connect();
+      try {
+        await holder.query('BEGIN');
+        await holder.query('SELECT 1 FROM threads WHERE thread_id = $1 FOR NO KEY UPDATE', [thread]);
+        const edited = edit(thread, 'by hand');
+        await waitFor('the edit to wait for the row of the thread', async () => {
+          const { rowCount } = await gantry.sql.query(
+            `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%UPDATE threads SET "values"%'
+               AND datname = current_database()`,
+          );
+          return rowCount! > 0;
+        });
+        await holder.query(`UPDATE threads SET status = 'busy' WHERE thread_id = $1`, [thread]);
+        await holder.query('COMMIT');
+        await edited;
+      } finally {
+        holder.release();
+      }
+      expect(await nextEdit(stream)).toMatchObject({ done: ['node_1', 'node_2', 'node_3', 'by hand'] });
+      await stream.close();
+      await gantry.sql.query(`UPDATE threads SET status = 'idle' WHERE thread_id = $1`, [thread]);
+    });
   });
 });
