@@ -1,5 +1,5 @@
 import type { ElicitRequest, InputRequest } from '@modelcontextprotocol/server';
-import { answerable, isAnswer, toQuestions } from './questions';
+import { answerable, isAnswer, resumeOf, toQuestions } from './questions';
 
 const accept = (content: object): object => ({ action: 'accept', content });
 const elicit = { method: 'elicitation/create', params: { message: 'a?', requestedSchema: { type: 'object' } } };
@@ -86,6 +86,27 @@ describe('an interrupt', () => {
   it('has its own key beside others', () => {
     const questions = toQuestions([{ value: 'a' }, { id: 'x', value: 'b' }]);
     expect(questions.map(({ requests }) => Object.keys(requests))).toEqual([['interrupt_1'], ['x']]);
+  });
+});
+
+describe('several interrupts with the same keys of their own', () => {
+  const requests = { confirm: elicit } as unknown as Record<string, InputRequest>;
+  const questions = toQuestions(['a', 'b'].map((id) => ({ id, value: { inputRequests: requests } })));
+
+  it('ask one by one, each under its own key', () => {
+    expect(questions.map((question) => question.requests)).toEqual([{ 'a/confirm': elicit }, { 'b/confirm': elicit }]);
+  });
+
+  it('are not answered until all of them are, each with its own response', () => {
+    const [yes, no] = [accept({ ok: true }), { action: 'decline' }];
+    expect(resumeOf(questions, { 'b/confirm': yes }, { elicitation: {} })).toBe('unanswered');
+    expect(resumeOf(questions, { confirm: yes }, { elicitation: {} })).toBe('unanswered');
+    const responses = { 'a/confirm': no, 'b/confirm': yes };
+    expect(resumeOf(questions, responses, { elicitation: {} })).toEqual([
+      { kind: 'resume', id: 'a', value: { confirm: no } },
+      { kind: 'resume', id: 'b', value: { confirm: yes } },
+    ]);
+    expect(responses).toEqual({});
   });
 });
 

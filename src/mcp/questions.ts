@@ -25,13 +25,14 @@ interface ElicitResponse {
 
 const ANSWER = 'answer';
 
-/** The questions of a run's interrupts, in their order. */
+/** The questions of a run's interrupts, in their order. The keys of all their requests are different. */
 export function toQuestions(interrupts: Interrupt[]): Question[] {
   return interrupts.map(({ id, value }, index) => {
     const key = id ?? `interrupt_${index + 1}`;
     const record = isJsonObject(value) ? value : undefined;
     if (record && isJsonObject(record.inputRequests)) {
-      return ownRequests(key, record.inputRequests as Record<string, InputRequest>);
+      const prefix = interrupts.length > 1 ? `${key}/` : '';
+      return ownRequests(key, record.inputRequests as Record<string, InputRequest>, prefix);
     }
     if (record && isReview(record)) return review(key, record);
     if (record?.type === 'unknown_outcome') return unknownOutcome(key, record);
@@ -90,9 +91,19 @@ export function resumeOf(
   return resume;
 }
 
-/** The graph speaks the protocol itself: its requests go out as they are, and it gets the responses by their keys. */
-function ownRequests(id: string, requests: Record<string, InputRequest>): Question {
-  return { requests, toResume: (responses) => ({ kind: 'resume', id, value: responses }) };
+/**
+ * The graph speaks the protocol itself: its requests go out as they are, and it gets the responses by their keys.
+ * @param prefix of the keys on the wire, since interrupts of several nodes may have the same ones
+ */
+function ownRequests(id: string, requests: Record<string, InputRequest>, prefix: string): Question {
+  return {
+    requests: renamed(requests, (key) => prefix + key),
+    toResume: (responses) => ({ kind: 'resume', id, value: renamed(responses, (key) => key.slice(prefix.length)) }),
+  };
+}
+
+function renamed<T>(record: Record<string, T>, rename: (key: string) => string): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [rename(key), value]));
 }
 
 /** Any other value: a person reads it and writes the answer. */
