@@ -93,7 +93,7 @@ describe('several interrupts with the same keys of their own', () => {
   const requests = { confirm: elicit } as unknown as Record<string, InputRequest>;
   const questions = toQuestions(['a', 'b'].map((id) => ({ id, value: { inputRequests: requests } })));
 
-  it('ask one by one, each under its own key', () => {
+  it('ask all that they ask, each under a key of its own', () => {
     expect(questions.map((question) => question.requests)).toEqual([{ 'a/confirm': elicit }, { 'b/confirm': elicit }]);
   });
 
