@@ -11,6 +11,7 @@ import { type Entitlement, ENTITLEMENTS } from '../auth/entitlements';
 import { TenantsService } from '../auth/tenants.service';
 import type { SecretRotationService } from '../crypto/secret-rotation.service';
 import type { ExportVerificationService } from '../exports/verification/export-verification.service';
+import { uuid } from '../http/uuid';
 import type { RunExplanationService } from '../runs/explanation/run-explanation.service';
 import { toReport } from './run-report';
 import { parseExpiry } from './expiry';
@@ -55,8 +56,9 @@ function addRuns(runs: Command, withServices: WithServices): void {
     .description('the state of a run, what it waits for and what to do')
     .option('--json', 'for programs')
     .action(async (runId: string, { json }: Json) => {
-      if (!z.uuid().safeParse(runId).success) throw new Error(`"${runId}" is not a run id: give a UUID`);
-      const report = toReport(await withServices(({ explanation }) => explanation.explain(runId)));
+      const id = uuid.safeParse(runId);
+      if (!id.success) throw new Error(`"${runId}" is not a run id: give a UUID`);
+      const report = toReport(await withServices(({ explanation }) => explanation.explain(id.data)));
       print(report.fields, report.text, json);
     });
 }
