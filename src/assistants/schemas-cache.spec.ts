@@ -5,7 +5,12 @@ const [A, B] = ['a', 'b'] as TenantId[];
 
 describe('a cache of schemas', () => {
   let reads: string[];
-  const assistant = (assistantId: string, version = 1) => ({ assistantId, graphId: 'graph', version });
+  const assistant = (assistantId: string, version = 1, createdAt = new Date(0)) => ({
+    assistantId,
+    graphId: 'graph',
+    version,
+    createdAt,
+  });
   const reader = (name: string) => (): Promise<string> => {
     reads.push(name);
     return Promise.resolve(`schemas of ${name}`);
@@ -32,6 +37,12 @@ describe('a cache of schemas', () => {
     expect(await cache.get(A, assistant('1'), reader('1'))).toBe('schemas of 1');
     expect(await cache.get(B, assistant('2'), reader('2'))).toBe('schemas of 2');
     expect(reads).toEqual(['1', '2', '1, changed', '1 of another tenant']);
+  });
+
+  it('reads those of an assistant again that was deleted and created with the same id', async () => {
+    const cache = new SchemasCache<string>({ isFixed: () => false });
+    await cache.get(A, assistant('1'), reader('1'));
+    expect(await cache.get(A, assistant('1', 1, new Date(1)), reader('its successor'))).toBe('schemas of its successor');
   });
 
   it('reads again after a failure', async () => {

@@ -6,7 +6,7 @@ import type { AssistantEntity } from './assistant.entity';
 /** Assistants of graphs that functions make, whose schemas are kept. */
 const MAX_ASSISTANTS = 1_000;
 
-type Described = Pick<AssistantEntity, 'assistantId' | 'graphId' | 'version'>;
+type Described = Pick<AssistantEntity, 'assistantId' | 'graphId' | 'version' | 'createdAt'>;
 
 /**
  * Keeps what is read from the schemas of graphs, which don't change while a process lives. A graph that a function makes may have
@@ -21,8 +21,9 @@ export class SchemasCache<T> {
 
   /** @param read is called again after it has failed */
   async get(tenantId: TenantId, assistant: Described, read: () => Promise<T>): Promise<T> {
-    const { assistantId, graphId, version } = assistant;
-    const key = `${tenantId} ${assistantId} ${version}`;
+    const { assistantId, graphId, version, createdAt } = assistant;
+    // An assistant may be deleted and created again with the same id, and its versions begin at 1 again.
+    const key = `${tenantId} ${assistantId} ${createdAt.getTime()} ${version}`;
     let first = this.ofGraph.get(graphId);
     if (!first) {
       first = { key, value: read() };

@@ -53,14 +53,18 @@ export function maskSealed<T>(value: T): T {
   return replaced(value, (given) => (isSealed(given) ? MASK : given));
 }
 
-/** Values that a client sends back as `***` are kept. */
+/**
+ * The given value with each secret that a client sends back as `***` replaced by the sealed one at the same place of the value
+ * before; lists stay lists.
+ */
 export function keepMasked<T>(given: T, before: unknown): T {
-  if (!isObject(given) || !isObject(before)) return given;
-  const entries = Object.entries(given).map(([name, value]) => [
-    name,
-    value === MASK && isSealed(before[name]) ? before[name] : keepMasked(value, before[name]),
-  ]);
-  return Object.fromEntries(entries) as T;
+  if (given === MASK && isSealed(before)) return before as T;
+  if (Array.isArray(given)) {
+    const items: unknown[] = Array.isArray(before) ? before : [];
+    return given.map((item: unknown, index) => keepMasked(item, items[index])) as T;
+  }
+  if (!isObject(given) || !isObject(before) || Array.isArray(before)) return given;
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, keepMasked(value, before[name])])) as T;
 }
 
 function replaced<T>(value: T, replace: Replace, name = '', depth = 0): T {

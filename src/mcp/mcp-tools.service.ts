@@ -55,6 +55,8 @@ export class McpToolsService {
   private readonly late = new Set<string>();
   private readonly schemas: SchemasCache<GraphSchemas>;
 
+  private readonly isDefault = (assistantId: string): boolean => this.registry.isSystemAssistant(assistantId);
+
   constructor(
     private readonly assistants: AssistantsService,
     private readonly registry: GraphRegistry,
@@ -73,7 +75,7 @@ export class McpToolsService {
     tenantId: TenantId,
     cursor: string | undefined,
   ): Promise<{ tools: Tool[]; nextCursor?: string; ttlMs?: number }> {
-    const isAfter = cursor === undefined ? () => true : afterCursor(cursor);
+    const isAfter = cursor === undefined ? () => true : afterCursor(cursor, this.isDefault);
     if (!isAfter) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor');
     const rest = [...(await this.named(tenantId))].filter(([, assistant]) => isAfter(assistant));
     const page = rest.slice(0, PAGE);
@@ -81,7 +83,7 @@ export class McpToolsService {
     return {
       tools: tools.filter((tool) => tool !== undefined),
       ...(this.late.size > 0 && { ttlMs: LATE_TTL_MS }),
-      ...(rest.length > PAGE && { nextCursor: toCursor(page[PAGE - 1][1]) }),
+      ...(rest.length > PAGE && { nextCursor: toCursor(page[PAGE - 1][1], this.isDefault) }),
     };
   }
 
@@ -113,7 +115,7 @@ export class McpToolsService {
         sort_order: 'asc',
       });
       assistants.push(...items);
-      if (items.length === 0 || assistants.length >= total) return nameTools(assistants);
+      if (items.length === 0 || assistants.length >= total) return nameTools(assistants, this.isDefault);
     }
   }
 

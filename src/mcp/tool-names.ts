@@ -5,7 +5,10 @@ const MAX_LENGTH = 128;
 /** Random characters of an assistant's id: enough to distinguish namesakes, few enough to read. */
 const SUFFIX_LENGTH = 8;
 
-export type NamedAssistant = Pick<AssistantEntity, 'assistantId' | 'graphId' | 'name' | 'metadata' | 'createdAt'>;
+export type NamedAssistant = Pick<AssistantEntity, 'assistantId' | 'graphId' | 'name' | 'createdAt'>;
+
+/** Whether an id is that of a default assistant. Metadata doesn't say it: any client may write `created_by` there. */
+export type IsDefault = (assistantId: string) => boolean;
 
 /**
  * Name with the characters that the protocol allows: letters, digits, `_`, `-` and `.`; white space becomes `_`, others are
@@ -23,9 +26,12 @@ export function toToolName(name: string): string {
  * A name for each assistant, and no name twice, in the order in which tools are listed: default assistants first, then the
  * older before the younger. Of namesakes the first keeps the name; the others have the end of their id appended.
  */
-export function nameTools<T extends NamedAssistant>(assistants: T[]): Map<string, T> {
+export function nameTools<T extends NamedAssistant>(assistants: T[], isDefault: IsDefault): Map<string, T> {
   const tools = new Map<string, T>();
-  for (const assistant of [...assistants].sort(compareListed)) {
+  const sorted = [...assistants].sort((left, right) =>
+    comparePositions(positionOf(left, isDefault), positionOf(right, isDefault)),
+  );
+  for (const assistant of sorted) {
     const name = toToolName(assistant.name) || toToolName(assistant.graphId) || 'assistant';
     const id = assistant.assistantId.replace(/-/g, '');
     const suffixes = ['', `_${id.slice(-SUFFIX_LENGTH)}`, `_${id}`];
@@ -38,24 +44,23 @@ export function nameTools<T extends NamedAssistant>(assistants: T[]): Map<string
 }
 
 /** End of a page of tools, valid even if assistants are created or deleted between two pages. */
-export function toCursor(assistant: NamedAssistant): string {
-  return Buffer.from(JSON.stringify(positionOf(assistant))).toString('base64url');
+export function toCursor(assistant: NamedAssistant, isDefault: IsDefault): string {
+  return Buffer.from(JSON.stringify(positionOf(assistant, isDefault))).toString('base64url');
 }
 
 /** Whether an assistant is listed after a cursor; undefined for a cursor that this server didn't issue. */
-export function afterCursor(cursor: string): ((assistant: NamedAssistant) => boolean) | undefined {
+export function afterCursor(
+  cursor: string,
+  isDefault: IsDefault,
+): ((assistant: NamedAssistant) => boolean) | undefined {
   const last = parseCursor(cursor);
-  return last && ((assistant) => comparePositions(positionOf(assistant), last) > 0);
+  return last && ((assistant) => comparePositions(positionOf(assistant, isDefault), last) > 0);
 }
 
 type Position = [rank: number, createdAt: number, assistantId: string];
 
-function positionOf({ metadata, createdAt, assistantId }: NamedAssistant): Position {
-  return [metadata.created_by === 'system' ? 0 : 1, createdAt.getTime(), assistantId];
-}
-
-function compareListed(left: NamedAssistant, right: NamedAssistant): number {
-  return comparePositions(positionOf(left), positionOf(right));
+function positionOf({ createdAt, assistantId }: NamedAssistant, isDefault: IsDefault): Position {
+  return [isDefault(assistantId) ? 0 : 1, createdAt.getTime(), assistantId];
 }
 
 function comparePositions(left: Position, right: Position): number {

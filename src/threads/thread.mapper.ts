@@ -39,5 +39,6 @@ export function toFoundThread(row: ThreadEntity, { select, extract: paths }: Sea
   // Of the run that was last on the thread: context and `configurable` are two names of the same values.
   const context = select?.includes('context') && { context: thread.config.configurable ?? {} };
   const [found] = project<FoundThread>([{ ...thread, ...context }], select);
-  return paths ? { ...found, extracted: extract(row, paths) } : found;
+  // A path into the config finds what the config shows: secrets are masked in both.
+  return paths ? { ...found, extracted: extract({ ...row, config: thread.config }, paths) } : found;
 }

@@ -150,6 +150,9 @@ describe('assistants', () => {
         version: 4,
         graph_id: 'configured',
       });
+      const lists = (item: string) => ({ tags: [item], configurable: { tools: [item, { name: item }] } });
+      await client.assistants.update(assistant_id, { config: lists('one') });
+      expect((await client.assistants.update(assistant_id, { config: lists('two') })).config).toEqual(lists('two'));
       const versions = await client.assistants.getVersions(assistant_id, { limit: 2 });
       expect(versions.map(({ version }) => version)).toEqual([4, 3]);
       expect(versions[0]).not.toHaveProperty('updated_at');

@@ -701,6 +701,10 @@ describe('crons', () => {
         payload: { schedule: '5 4 * * *', input: { b: 2 }, metadata: { b: 2 } },
       });
       expect(patched.body.next_run_date).not.toBe(cron.next_run_date);
+      const lists = { input: { messages: ['a', { role: 'user' }] }, stream_mode: ['values', 'updates'] };
+      await ask('PATCH', path, { ...lists, input: { messages: ['before'] } });
+      expect((await ask('PATCH', path, lists)).body.payload).toMatchObject(lists);
+      await ask('PATCH', path, { input: { b: 2 } });
       expect((await ask('PATCH', path, { end_time: null, input: null })).body).toMatchObject({
         end_time: null,
         timezone: 'Europe/Berlin',

@@ -239,6 +239,10 @@ describe('secrets', () => {
     await json('GET', `/threads/${thread_id}/runs/${runs[0].run_id}/join`);
     for (const path of ['', '/state', '/history']) await json('GET', `/threads/${thread_id}${path}`);
     await json('POST', '/threads/search', {});
+    const extract = { key: 'config.configurable.x-model-api-key', model: 'config.configurable.x-model' };
+    expect(await json('POST', '/threads/search', { ids: [thread_id], extract })).toMatchObject([
+      { extracted: { key: '***', model: 'small' } },
+    ]);
     await json('POST', '/assistants/search', {});
     await json('POST', `/assistants/${assistant_id}/versions`, {});
     await json('POST', '/runs/crons/search', {});
