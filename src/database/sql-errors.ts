@@ -30,6 +30,11 @@ export function isForeignKeyViolation(error: unknown): boolean {
   return postgresErrorOf(error)?.code === '23503';
 }
 
+/** Whether a statement has stored nothing since a row violates a constraint. */
+export function isRefusedRow(error: unknown): boolean {
+  return postgresErrorOf(error)?.code.startsWith('23') ?? false;
+}
+
 /** Whether a row belongs to no partition; Postgres reports that as a check violation that names no constraint. */
 export function isMissingPartition(error: unknown): boolean {
   const reported = postgresErrorOf(error);

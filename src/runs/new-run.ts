@@ -50,7 +50,8 @@ export function countWaiting(tenantId: string, limit: string): string {
   return `(SELECT count(*) FROM (SELECT FROM runs WHERE tenant_id = ${tenantId} AND status = 'pending' LIMIT ${limit}) AS waiting)`;
 }
 
-const THREAD_COLUMNS = 'thread_id, tenant_id, status, metadata, config, temporary, ttl_strategy, ttl_minutes';
+/** Columns of a thread that is created with a run. */
+export const THREAD_COLUMNS = 'thread_id, tenant_id, status, metadata, config, temporary, ttl_strategy, ttl_minutes';
 
 const INSERT_BUSY_THREAD = prepared(
   'insert-busy-thread',
@@ -100,12 +101,13 @@ export async function occupyThread(manager: EntityManager, run: NewRun, thread: 
   ]);
 }
 
-/** Columns that the statements below give a run, and their values, but for its metadata. */
-const RUN_COLUMNS = `run_id, tenant_id, thread_id, assistant_id, graph_id, kwargs, multitask_strategy, webhook, scheduled_at,
+/** Columns of a new run; the values of all but its metadata follow. */
+export const RUN_COLUMNS = `run_id, tenant_id, thread_id, assistant_id, graph_id, kwargs, multitask_strategy, webhook, scheduled_at,
   created_at, metadata`;
 const RUN_VALUES = `$1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp() + $9 * interval '1 millisecond', clock_timestamp()`;
 const HAS_ROOM = `${countWaiting('$2', '$10::bigint')} < $10::bigint`;
-const INSERTED = `scheduled_at AS "scheduledAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
+/** Values of a new run that the database sets. */
+export const INSERTED = `scheduled_at AS "scheduledAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 /** Notifies workers of a run that can begin at once. */
 const notified = (suffix = ''): string => `pg_notify('${RUN_DUE_CHANNEL}', run_id || ' ' || tenant_id${suffix})`;
 
@@ -126,7 +128,7 @@ const insertRunSql = inserting(
   `INSERT INTO runs (${RUN_COLUMNS}) SELECT ${RUN_VALUES}, $11 WHERE ${HAS_ROOM} RETURNING ${INSERTED}`,
 );
 
-type Inserted = Pick<RunEntity, 'scheduledAt' | 'createdAt' | 'updatedAt'>;
+export type Inserted = Pick<RunEntity, 'scheduledAt' | 'createdAt' | 'updatedAt'>;
 
 /**
  * @param isDue whether it can begin at once, so that workers are notified
@@ -147,32 +149,6 @@ export async function insertRow(
   ]);
   if (!inserted) throw runErrors.tooManyPending(limit);
   return toEntity(tenantId, run, metadata, inserted);
-}
-
-const insertWithThreadSql = inserting(
-  'run-with-thread',
-  `WITH thread AS (
-     INSERT INTO threads (${THREAD_COLUMNS})
-     SELECT $3::uuid, $2::uuid, 'busy', $12::jsonb, $13::jsonb, $14::boolean, $15::text, $16::float8 WHERE ${HAS_ROOM}
-     ON CONFLICT DO NOTHING RETURNING 1
-   )
-   INSERT INTO runs (${RUN_COLUMNS}) SELECT ${RUN_VALUES}, $11::jsonb FROM thread RETURNING ${INSERTED}`,
-);
-
-/** Inserts a run with its thread in one statement. Resolves to undefined where the thread exists, or the limit is reached. */
-export async function insertWithThread(
-  database: DataSource,
-  tenantId: TenantId,
-  run: NewRun,
-  limit: number,
-): Promise<RunEntity | undefined> {
-  const metadata = { ...run.assistantMetadata, ...ownMetadata(run) };
-  const [inserted] = await database.query<Inserted[]>(insertWithThreadSql(run, run.delayMs === 0), [
-    ...runParameters(tenantId, run, limit),
-    storedJson('run', 'metadata', JSON.stringify(metadata)),
-    ...threadParameters(run),
-  ]);
-  return inserted && toEntity(tenantId, run, metadata, inserted);
 }
 
 /**
@@ -215,10 +191,10 @@ export async function insertOnIdleThread(
 }
 
 /** Fields of a thread that name the run it is busy with. */
-const stampOf = ({ graphId, assistantId }: NewRun): JsonObject => ({ graph_id: graphId, assistant_id: assistantId });
+export const stampOf = ({ graphId, assistantId }: NewRun): JsonObject => ({ graph_id: graphId, assistant_id: assistantId });
 
 /** Metadata of the run that no other takes precedence over. */
-const ownMetadata = (run: NewRun): JsonObject => ({
+export const ownMetadata = (run: NewRun): JsonObject => ({
   ...run.metadata,
   ...stampOf(run),
   revision_id: run.revision,
@@ -233,7 +209,8 @@ function runParameters(tenantId: TenantId, run: NewRun, limit: number): unknown[
   ];
 }
 
-function toEntity(
+/** The run as it was inserted. */
+export function toEntity(
   tenantId: TenantId,
   { runId, threadId, assistantId, graphId, kwargs, multitaskStrategy, webhook }: NewRun,
   metadata: JsonObject,

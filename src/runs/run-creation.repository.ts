@@ -12,13 +12,13 @@ import {
   insertOnIdleThread,
   insertRow,
   insertThread,
-  insertWithThread,
   type NewRun,
   occupyThread,
 } from './new-run';
 import { type CancelledRuns, nothingCancelled, RunCancellationRepository } from './run-cancellation.repository';
 import type { RunEntity } from './run.entity';
 import { runErrors } from './run.errors';
+import { RunInserts } from './run-inserts';
 import { RunLimits } from './run-limits';
 import { RunListeners } from './run-listeners';
 import { lockThread } from './thread-lock';
@@ -55,13 +55,17 @@ export interface Companions {
 /** Inserts runs, and changes their threads accordingly. */
 @Injectable()
 export class RunCreationRepository {
+  private readonly inserts: RunInserts;
+
   constructor(
     @InjectDataSource() private readonly database: DataSource,
     private readonly cancellation: RunCancellationRepository,
     private readonly limits: RunLimits,
     private readonly listeners: RunListeners,
     private readonly graphs: GraphRegistry,
-  ) {}
+  ) {
+    this.inserts = new RunInserts(database, limits.pending);
+  }
 
   /**
    * Inserts a run as the strategy of its thread allows, under the thread's row lock: two callers on one thread are serialized.
@@ -98,7 +102,7 @@ export class RunCreationRepository {
   /** One statement for the common cases. Resolves to undefined where only the transaction can decide. */
   private insertWithoutWaiting(tenantId: TenantId, run: NewRun): Promise<RunEntity | undefined> {
     const { pending } = this.limits;
-    if (run.thread.isNew) return insertWithThread(this.database, tenantId, run, pending);
+    if (run.thread.isNew) return this.inserts.insertWithThread(tenantId, run);
     const isChecked = run.thread.access !== undefined || this.graphs.hasPython;
     return isChecked ? Promise.resolve(undefined) : insertOnIdleThread(this.database, tenantId, run, pending);
   }

@@ -10,6 +10,7 @@ import { isInFlight } from '../database/run-status';
 import { isUniqueViolation } from '../database/sql-errors';
 import type { RunEnd } from '../streams/run-event';
 import type { DeliveryReference } from '../temporal/webhook-orchestrator';
+import { RunBeginnings, TAKE_RUN, type TakenRow } from './run-beginnings';
 import type { RunEnding } from './run-ending';
 import { deleteCheckpoints } from './run-checkpoints';
 import { RunEntity } from './run.entity';
@@ -73,53 +74,17 @@ const LOCK_RUN = prepared(
   WHERE r.run_id = $1 FOR UPDATE OF r`,
 );
 
-/** Changes of a run's row when an attempt begins, for a revision ($2) and a task queue ($3). */
-const TAKING = `
-  UPDATE runs SET status = 'running', attempt = attempt + 1, started_at = coalesce(started_at, clock_timestamp()), updated_at = now(),
-    metadata = metadata || jsonb_build_object('revision_id', $2::text), task_queue = $3`;
-const ANOTHER_RUNS = `
-  SELECT 1 FROM runs o
-  WHERE o.tenant_id = runs.tenant_id AND o.thread_id = runs.thread_id AND o.status = 'running' AND o.run_id <> $1`;
-const TAKEN = `attempt AS taken_attempt, started_at AS taken_at,
-  (SELECT coalesce(max(seq), -1) + 1 FROM run_events WHERE run_id = $1) AS next_seq`;
-
-/** Begins an attempt, unless another run is on the thread. */
-const TAKE_RUN = prepared(
-  'take-run',
-  `${TAKING} WHERE run_id = $1 AND NOT EXISTS (${ANOTHER_RUNS}) RETURNING ${TAKEN}`,
-);
-
-/**
- * Claims a pending run on an idle thread without waiting for the thread's lock; a concurrent claim fails on the unique index.
- * Returns the row before the update.
- */
-const BEGIN_RUN = prepared(
-  'begin-run',
-  `WITH free AS (
-    SELECT r.run_id FROM runs r JOIN threads t USING (tenant_id, thread_id)
-    WHERE r.run_id = $1 AND r.status = 'pending' AND r.attempt = 0
-    FOR UPDATE SKIP LOCKED
-  ), taken AS (
-    ${TAKING} WHERE run_id = (SELECT run_id FROM free) AND NOT EXISTS (${ANOTHER_RUNS}) RETURNING ${TAKEN}
-  )
-  SELECT ${columnsOf(RunEntity, 'r')}, taken.* FROM runs r LEFT JOIN taken ON true WHERE r.run_id = $1`,
-);
-
-interface TakenRow {
-  taken_attempt: number;
-  taken_at: Date;
-  next_seq: number;
-}
-
-type BegunRow = RunEntity & (TakenRow | { [column in keyof TakenRow]: null });
-
 /** The transitions of a run that its execution makes: each is one transaction under the thread's lock. */
 @Injectable()
 export class RunLifecycleRepository {
+  private readonly beginnings: RunBeginnings;
+
   constructor(
     @InjectDataSource() private readonly database: DataSource,
     private readonly listeners: RunListeners,
-  ) {}
+  ) {
+    this.beginnings = new RunBeginnings(database);
+  }
 
   /**
    * Takes a run that no process has taken, for its first attempt; otherwise resolves to where its owner can be asked.
@@ -135,19 +100,18 @@ export class RunLifecycleRepository {
     });
   }
 
-  /** One statement. Resolves to undefined when the thread is locked, and only waiting for the lock gives the answer. */
+  /** One statement, shared with other runs that begin. Resolves to undefined when the thread is locked, and only waiting for the lock gives the answer. */
   private async beginWithoutWaiting(runId: string, revision: string, taskQueue: string): Promise<Begun | undefined> {
-    let found: BegunRow | undefined;
     try {
-      [found] = await this.database.query<BegunRow[]>(BEGIN_RUN, [runId, revision, taskQueue]);
+      const found = await this.beginnings.begin({ runId, revision, taskQueue });
+      if (!found) return { state: 'ended', ending: 'deleted', run: null };
+      const { run, taken } = found;
+      if (taken) return toOwned(run, taken, revision, taskQueue, null);
+      return foundElsewhere(run) ?? foundEnded(run);
     } catch (error) {
       if (isUniqueViolation(error)) return undefined;
       throw error;
     }
-    if (!found) return { state: 'ended', ending: 'deleted', run: null };
-    const { taken_attempt, taken_at, next_seq, ...run } = found;
-    if (taken_attempt !== null) return toOwned(run, { taken_attempt, taken_at, next_seq }, revision, taskQueue, null);
-    return foundElsewhere(run) ?? foundEnded(run);
   }
 
   /**

@@ -87,6 +87,19 @@ describe('a batch of runs', () => {
     expect((await send(later(1))).status).toBe(429);
   });
 
+  it('leaves room for as many single runs that arrive together as the limit says', async () => {
+    expect((await send(later(SIZE))).status).toBe(200);
+    expect((await send(later(LIMIT - SIZE - 5))).status).toBe(200);
+    const answers = await Promise.all(
+      later(12).map(async (body) => {
+        const headers = { 'content-type': 'application/json' };
+        return (await fetch(`${api.url}/runs`, { method: 'POST', headers, body: JSON.stringify(body) })).status;
+      }),
+    );
+    expect(answers.sort()).toEqual([...Array(5).fill(200), ...Array(7).fill(429)]);
+    expect([await count('runs'), await count('threads')]).toEqual([LIMIT, LIMIT]);
+  });
+
   it('is created once by repeated requests, which get the same runs', async () => {
     const key = randomUUID();
     const answers = await Promise.all([api, replica, api].map((to) => send(later(20), { to, key })));

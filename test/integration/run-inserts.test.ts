@@ -55,6 +55,38 @@ describe('the insert of a run', () => {
     expect((await useOf('runs_tenant')).entries).toBeLessThan(RUNS);
   });
 
+  it('takes few statements for many stateless runs that arrive together, and gives each what is its own', async () => {
+    const database = api.app.get<DataSource>(getDataSourceToken());
+    const query = jest.spyOn(database, 'query');
+    const bodies = Array.from({ length: 40 }, (_, index) => ({
+      assistant_id: 'three',
+      input: { index },
+      metadata: { index },
+      config: { configurable: { index } },
+      ...(index % 4 === 0 && { on_completion: 'keep' }),
+      ...(index % 5 === 0 && { after_seconds: 3_600 }),
+    }));
+    const created = await Promise.all(bodies.map((body) => post('/runs', body)));
+    const inserts = query.mock.calls.filter(([text]) => text.includes('INSERT INTO runs'));
+    query.mockRestore();
+    expect(inserts.length).toBeLessThan(bodies.length / 2);
+    const rows = await database.query<{ index: number; delayed: boolean; temporary: boolean; thread: object }[]>(
+      `SELECT (r.kwargs->'input'->>'index')::int AS index, r.scheduled_at > now() + interval '59 minutes' AS delayed,
+         t.temporary, jsonb_build_array(r.metadata->'index', t.metadata->'index', t.config->'configurable'->'index') AS thread
+       FROM unnest($1::uuid[]) WITH ORDINALITY AS given(run_id, place) JOIN runs r USING (run_id)
+       JOIN threads t ON t.tenant_id = r.tenant_id AND t.thread_id = r.thread_id ORDER BY place`,
+      [created.map(({ run_id }) => run_id)],
+    );
+    expect(rows).toEqual(
+      bodies.map((_, index) => ({
+        index,
+        delayed: index % 5 === 0,
+        temporary: index % 4 !== 0,
+        thread: [index, index, index],
+      })),
+    );
+  });
+
   it('notifies workers of a run that can begin, and whether its events are read as they come', async () => {
     const listener = new Client({ connectionString: api.database.url });
     const due: DueRun[] = [];

@@ -23,6 +23,7 @@ describe('a run', () => {
   let api: TestApi;
   let pool: Pool;
   let runs: RunLifecycleRepository;
+  let newLifecycle: () => RunLifecycleRepository;
   let cancellation: RunCancellationRepository;
   let log: EventLogRepository;
 
@@ -30,7 +31,8 @@ describe('a run', () => {
     api = await startTestApi();
     pool = new Pool({ connectionString: api.database.url, max: 4 });
     const database = api.app.get(DataSource);
-    runs = new RunLifecycleRepository(database, api.app.get(RunListeners, { strict: false }));
+    newLifecycle = () => new RunLifecycleRepository(database, api.app.get(RunListeners, { strict: false }));
+    runs = newLifecycle();
     cancellation = api.app.get(RunCancellationRepository, { strict: false });
     log = new EventLogRepository(database);
   });
@@ -113,10 +115,35 @@ describe('a run', () => {
   }
 
   describe('is begun', () => {
+    it('together with others, each as if it were alone', async () => {
+      const shared = await insertThread();
+      const [first, second] = [await insertRun(shared), await insertRun(shared)];
+      const locked = await insertThread();
+      const [waiting, twice, ended] = [
+        await insertRun(locked),
+        await insertRun(await insertThread()),
+        await insertRun(await insertThread(), 'success', 1),
+      ];
+      const ids = [first, second, twice, twice, ended, uuidv7()];
+      const begun = await besideLock(
+        locked,
+        () => Promise.resolve(),
+        () => Promise.all([...ids, waiting].map((runId) => begin(runId))),
+      );
+      const stateOf = (each: (typeof begun)[number]): string => (each.state === 'ended' ? each.ending : each.state);
+      expect(begun.slice(0, 2).map(stateOf).sort()).toEqual(['held', 'waiting']);
+      expect(begun.slice(2).map(stateOf)).toEqual(['held', 'elsewhere', 'success', 'deleted', 'held']);
+      const { rows } = await pool.query<{ run_id: string; attempt: number }>(
+        `SELECT run_id, attempt FROM runs WHERE run_id = ANY($1) AND status = 'running'`,
+        [[...ids, waiting]],
+      );
+      expect(rows.map(({ attempt }) => attempt)).toEqual([1, 1, 1]);
+    });
+
     it('by one of all workers that try, and the others learn where it is', async () => {
       const runId = await insertRun(await insertThread());
       const queues = Array.from({ length: 8 }, (_, index) => `queue-${index}`);
-      const begun = await Promise.all(queues.map((queue) => begin(runId, queue)));
+      const begun = await Promise.all(queues.map((queue) => newLifecycle().beginRun(runId, REVISION, queue)));
       const held = begun.flatMap((each) => (each.state === 'held' ? [each] : []));
       expect(held).toHaveLength(1);
       const { run, nextSeq, before } = held[0];
