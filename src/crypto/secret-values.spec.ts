@@ -20,6 +20,9 @@ describe('a value that a client sends back', () => {
   });
 
   it('is a text of its own where it was no secret before', () => {
-    expect(keepMasked({ note: '***', list: ['***'] }, { note: 'plain', list: {} })).toEqual({ note: '***', list: ['***'] });
+    expect(keepMasked({ note: '***', list: ['***'] }, { note: 'plain', list: {} })).toEqual({
+      note: '***',
+      list: ['***'],
+    });
   });
 });

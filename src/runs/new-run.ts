@@ -191,7 +191,10 @@ export async function insertOnIdleThread(
 }
 
 /** Fields of a thread that name the run it is busy with. */
-export const stampOf = ({ graphId, assistantId }: NewRun): JsonObject => ({ graph_id: graphId, assistant_id: assistantId });
+export const stampOf = ({ graphId, assistantId }: NewRun): JsonObject => ({
+  graph_id: graphId,
+  assistant_id: assistantId,
+});
 
 /** Metadata of the run that no other takes precedence over. */
 export const ownMetadata = (run: NewRun): JsonObject => ({

@@ -7,14 +7,7 @@ import { GraphRegistry } from '../graphs/graph-registry';
 import { ThreadEntity } from '../threads/thread.entity';
 import { checkThreadLanguage } from '../threads/thread-language';
 import { threadErrors } from '../threads/thread.errors';
-import {
-  countWaiting,
-  insertOnIdleThread,
-  insertRow,
-  insertThread,
-  type NewRun,
-  occupyThread,
-} from './new-run';
+import { countWaiting, insertOnIdleThread, insertRow, insertThread, type NewRun, occupyThread } from './new-run';
 import { type CancelledRuns, nothingCancelled, RunCancellationRepository } from './run-cancellation.repository';
 import type { RunEntity } from './run.entity';
 import { runErrors } from './run.errors';

@@ -12,7 +12,9 @@ export class RunSweepRepository {
   async findUnstartedRuns(olderThanMs: number, limit: number): Promise<RunEntity[]> {
     return this.database
       .createQueryBuilder(RunEntity, 'r')
-      .where(`r.status = 'pending' AND r.scheduledAt < now() - :age * interval '1 millisecond'`, { age: olderThanMs })
+      .where(`r.status = 'pending' AND r.endedAt IS NULL AND r.scheduledAt < now() - :age * interval '1 millisecond'`, {
+        age: olderThanMs,
+      })
       .andWhere(
         `NOT EXISTS (SELECT 1 FROM runs o WHERE o.tenant_id = r.tenant_id AND o.thread_id = r.thread_id AND (o.status = 'running'
            OR (o.status = 'pending' AND (o.scheduled_at, o.run_id) < (r.scheduled_at, r.run_id))))`,

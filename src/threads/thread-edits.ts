@@ -88,11 +88,7 @@ export async function holdThread(
  * Stores the state in the thread's row, unless a run was created since the edit began, which will store its own. Streams of the
  * thread are notified in either case, since the edit is in the thread's checkpoints.
  */
-async function saveState(
-  manager: EntityManager,
-  { tenantId, threadId }: ThreadKey,
-  state: ThreadState,
-): Promise<void> {
+async function saveState(manager: EntityManager, { tenantId, threadId }: ThreadKey, state: ThreadState): Promise<void> {
   await manager.query(
     `WITH saved AS (UPDATE threads SET "values" = $3, interrupts = $4, status = $5, settled_status = $5, error = NULL, updated_at = now(), state_updated_at = now()
      WHERE tenant_id = $1 AND thread_id = $2 AND status <> 'busy')

@@ -300,8 +300,7 @@ export class ThreadsRepository {
     if (filter.status) query.andWhere('t.status = :status', { status: filter.status });
     if (isConditional(filter.metadata))
       query.andWhere('t.metadata @> :metadata', { metadata: JSON.stringify(filter.metadata) });
-    if (isConditional(filter.values))
-      query.andWhere('t.values @> :values', { values: JSON.stringify(filter.values) });
+    if (isConditional(filter.values)) query.andWhere('t.values @> :values', { values: JSON.stringify(filter.values) });
     return restrict(query, 't.metadata', access);
   }
 }

@@ -154,7 +154,7 @@ describe('assistants', () => {
       await client.assistants.update(assistant_id, { config: lists('one') });
       expect((await client.assistants.update(assistant_id, { config: lists('two') })).config).toEqual(lists('two'));
       const versions = await client.assistants.getVersions(assistant_id, { limit: 2 });
-      expect(versions.map(({ version }) => version)).toEqual([4, 3]);
+      expect(versions.map(({ version }) => version)).toEqual([6, 5]);
       expect(versions[0]).not.toHaveProperty('updated_at');
       expect(await client.assistants.getVersions(assistant_id, { metadata: { b: 2 } })).toHaveLength(2);
       await expect(client.assistants.getVersions(assistant_id, { metadata: { b: 3 } })).rejects.toThrow(/404/);

@@ -51,7 +51,7 @@ describe('the insert of a run', () => {
       await post(`/threads/${thread_id}/runs`, { assistant_id: 'three', input: { step_ms: 1 } });
     }
     // Postgres publishes these figures with a delay.
-    await waitFor('the use of the index', async () => (await useOf('runs_thread')).scans >= RUNS / 2);
+    await waitFor('the use of the index', async () => (await useOf('runs_in_flight')).scans >= RUNS / 2);
     expect((await useOf('runs_tenant')).entries).toBeLessThan(RUNS);
   });
 
