@@ -53,7 +53,7 @@ interface Claim {
 }
 
 interface Claimed {
-  /** As it was before. */
+  /** State before the claim. */
   run: RunEntity;
   /** Null if it couldn't be claimed. */
   taken: TakenRow | null;
