@@ -56,7 +56,16 @@ describe('executeRun', () => {
     expect(asked).toEqual(['here']);
   });
 
-  it('takes it from any process for a workflow that does not know which one lost it', async () => {
+  it('takes it from no process for a workflow that does not know which one lost it, but from one that took it for this activity', async () => {
+    const asked: unknown[] = [];
+    const unknown = { runId: 'a', from: null };
+    await new MockActivityEnvironment().run(executeRun(elsewhere(asked)), unknown);
+    const heartbeatDetails = { taskQueue: 'here' };
+    await new MockActivityEnvironment({ attempt: 2, heartbeatDetails }).run(executeRun(elsewhere(asked)), unknown);
+    expect(asked).toEqual([null, 'here']);
+  });
+
+  it('takes it from any process for a workflow of an earlier release, which does not know who lost it', async () => {
     const asked: unknown[] = [];
     const heartbeatDetails = { taskQueue: 'here' };
     await new MockActivityEnvironment({ attempt: 2, heartbeatDetails }).run(executeRun(elsewhere(asked)), {

@@ -82,7 +82,7 @@ export class RunActivityProvider implements ActivityProvider {
   private executeRun({ runId, from }: ExecuteRunInput): Promise<ExecuteRunResult | HeldRun> {
     // A repetition follows the loss of the process that had taken the run for this activity, if one had.
     const earlier = Context.current().info.heartbeatDetails as Beat | undefined;
-    const lostBy = from && (earlier?.taskQueue ?? from);
+    const lostBy = from === undefined ? undefined : (earlier?.taskQueue ?? from);
     return this.watch<ExecuteRunResult | HeldRun>(async () => {
       const known = this.executor.findExecution(runId);
       if (known) return known;

@@ -41,8 +41,8 @@ const BEGIN_TIMEOUT_MS = 30_000;
  * 1. `beginRun` is a local activity: the worker that has the workflow begins the run, and waits a moment for its end.
  * 2. What takes longer is watched by `watchRun`, an activity on the task queue of the process that has the run: it beats for it.
  * 3. `executeRun` takes a run that no process has any more, or never had: it resumes from the last checkpoint, under a new
- *    fencing token. Where another process was quicker to take the run from the one that lost it, it is watched there. A node may
- *    take hours: only the run's own timeout, a lost heartbeat and a lost session of its worker (src/runs/run-handover.ts, which
+ *    fencing token. Where a process has the run of which the workflow doesn't know that it lost it, the run is watched there first: it may
+ *    be executing a node. A node may take hours: only the run's own timeout, a lost heartbeat and a lost session of its worker (src/runs/run-handover.ts, which
  *    fails the activity or replaces the workflow) end an attempt.
  * 4. What the graph itself does (an exception, an interrupt) is a result. The activities fail only where the worker, the
  *    database or Temporal failed, and are then repeated until the run's timeout.
@@ -84,7 +84,7 @@ async function begin(input: RunWorkflowInput): Promise<ExecuteRunResult> {
     }
   } catch (error) {
     if (isCancellation(error) || Date.now() >= deadline) throw error;
-    // Whatever happened to the attempt, the next one takes the run over.
+    // Whatever happened to the attempt, the next one takes the run over, unless a process has the run.
   }
   return execute(input, deadline, from);
 }
@@ -110,7 +110,7 @@ function watch(
 async function execute(input: RunWorkflowInput, deadline: number, from?: string): Promise<ExecuteRunResult> {
   const taken = await takeOver(input, deadline, from);
   if (!('state' in taken)) return taken;
-  // Another process was quicker: one that saw the loss by itself.
+  // Another process has it: one that was quicker to see a loss, or that this workflow didn't know of.
   try {
     return await watch(input, taken.taskQueue, deadline);
   } catch (error) {
@@ -132,7 +132,7 @@ function takeOver(
     retry: { initialInterval: '100 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
   });
   // A workflow of a worker of an earlier release doesn't know the answer that another process has the run.
-  return from !== undefined && patched('knows-who-lost-it') ? executeRun({ runId, from }) : executeRun({ runId });
+  return patched('knows-who-lost-it') ? executeRun({ runId, from: from ?? null }) : executeRun({ runId });
 }
 
 const remainingMs = (deadline: number): number => Math.max(1, deadline - Date.now());

@@ -17,6 +17,7 @@ import { RunGraphs } from './run-graphs';
 import {
   type Begun as Claimed,
   type Elsewhere,
+  foundElsewhere,
   type Owned,
   type OwnedRun,
   RunLifecycleRepository,
@@ -36,7 +37,7 @@ export type Begun =
   | Taken
   /** Another process owns it; undefined if the task queue of that process is unknown. */
   | { state: 'elsewhere'; taskQueue: string | undefined; startedAt: Date }
-  /** This worker has no room, or is about to stop. */
+  /** This worker has no room, or is about to stop; no process is known to have it. */
   | { state: 'refused' };
 
 /** Executes runs: claims them, runs their graphs in the graph host, writes their events, and ends them. */
@@ -99,14 +100,22 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     tenantId?: string,
     onTaken?: (run: RunEntity, execution: RunExecution) => void,
   ): Promise<Begun> {
-    const known = this.findExecution(runId);
-    if (known) return { state: 'held', execution: known };
+    const known = this.heldHere(runId);
+    if (known) return known;
     const claim = (): Promise<Claimed> => this.lifecycle.beginRun(runId, this.graphs.revision, this.taskQueue);
     const begun = await this.claimWithSlot(runId, tenantId, claim, onTaken);
     if (begun.state !== 'refused' || tenantId !== undefined) return begun;
-    // No slot is free; its tenant may have one of the reserve.
     const run = await this.lifecycle.findRunById(runId);
+    // No slot is needed to see who has it: its workflow watches it there.
+    const elsewhere = foundElsewhere(run);
+    if (elsewhere) return this.heldHere(runId) ?? elsewhere;
+    // No slot is free; its tenant may have one of the reserve.
     return run ? this.claimWithSlot(runId, run.tenantId, claim, onTaken) : begun;
+  }
+
+  private heldHere(runId: string): Taken | undefined {
+    const execution = this.findExecution(runId);
+    return execution && { state: 'held', execution };
   }
 
   /**
@@ -122,9 +131,9 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
 
   /**
    * Takes a run over from the process that owned it, and resumes it from its last checkpoint. The caller has a slot for it.
-   * @param from task queue of that process, if only from that one: otherwise the run may be `elsewhere` by now
+   * @param from task queue of that process, null if only from none; undefined from whichever process has it
    */
-  async takeOverRun(runId: string, from?: string): Promise<Taken | Elsewhere> {
+  async takeOverRun(runId: string, from?: string | null): Promise<Taken | Elsewhere> {
     const claimed = await this.lifecycle.takeOverRun(runId, this.graphs.revision, this.taskQueue, from);
     return claimed.state === 'elsewhere' ? claimed : this.hold(claimed);
   }
@@ -143,8 +152,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
       const claimed = await claim();
       if (claimed.state === 'elsewhere') {
         // It may have begun here during the query.
-        const begun = this.findExecution(runId);
-        return begun ? { state: 'held', execution: begun } : claimed;
+        return this.heldHere(runId) ?? claimed;
       }
       const taken = await this.hold(claimed);
       if (claimed.state === 'held' && taken.state === 'held') {

@@ -115,10 +115,10 @@ export class RunLifecycleRepository {
   }
 
   /**
-   * Takes the run for an attempt, as `beginRun` does, whichever process has it. From here on every earlier attempt is fenced.
-   * @param from task queue of the only process that it may be taken from, if another process has it
+   * Takes the run for an attempt, as `beginRun` does, also from another process. From here on every earlier attempt is fenced.
+   * @param from task queue of the only process that it may be taken from, null for none; undefined for whichever process has it
    */
-  takeOverRun(runId: string, revision: string, taskQueue: string, from?: string): Promise<Owned | Elsewhere> {
+  takeOverRun(runId: string, revision: string, taskQueue: string, from?: string | null): Promise<Owned | Elsewhere> {
     return this.database.transaction(async (manager) => {
       const run = await lockRun(manager, runId);
       const owner = run?.status === 'running' ? run.taskQueue : null;
@@ -232,7 +232,8 @@ async function take(
   return toOwned(run, row, revision, taskQueue, row.taken_attempt > 1 ? await lookBack(manager, run) : null);
 }
 
-function foundElsewhere(run: RunEntity | null): Begun | undefined {
+/** The process that has the run, if one is executing it. */
+export function foundElsewhere(run: RunEntity | null): (Begun & { state: 'elsewhere' }) | undefined {
   if (run?.status !== 'running') return undefined;
   return { state: 'elsewhere', taskQueue: run.taskQueue ?? undefined, startedAt: run.startedAt ?? new Date() };
 }

@@ -230,6 +230,25 @@ describe('a run', () => {
     });
   });
 
+  describe('is taken over', () => {
+    it('from the process that lost it only, where that is known, and from no process otherwise', async () => {
+      const runId = await insertRun(await insertThread());
+      await begin(runId);
+      const takeOver = (from: string | null) => runs.takeOverRun(runId, REVISION, 'theirs', from);
+      for (const from of [null, 'another']) {
+        expect(await takeOver(from)).toEqual({ state: 'elsewhere', taskQueue: 'ours' });
+      }
+      expect(await takeOver('ours')).toMatchObject({ state: 'held', run: { attempt: 2, taskQueue: 'theirs' } });
+      await runs.recordHandBack(runId, 2);
+      expect(await takeOver(null)).toMatchObject({ state: 'held', run: { attempt: 3 } });
+    });
+
+    it('from no process while it waits', async () => {
+      const runId = await insertRun(await insertThread());
+      expect(await runs.takeOverRun(runId, REVISION, 'ours', null)).toMatchObject({ state: 'held', run: { attempt: 1 } });
+    });
+  });
+
   describe('is lost', () => {
     const next = async (runId: string) => {
       const held = await runs.takeOverRun(runId, REVISION, 'a-queue');

@@ -226,6 +226,21 @@ describe('run workflow', () => {
     expect(ends).toEqual([]);
   });
 
+  it('is watched where a process has it, when it could not be begun: it is not taken from there', async () => {
+    const taken: ExecuteRunInput[] = [];
+    const executeRun: RunActivities['executeRun'] = async (input) => {
+      taken.push(input);
+      return { state: 'held', taskQueue: heldAt(`runs-${runs}`) };
+    };
+    const { result, ends, runId } = await run({
+      activities: { beginRun: gone, executeRun },
+      holder: { watchRun: success },
+    });
+    expect(result).toEqual({ ending: 'success' });
+    expect(taken).toEqual([{ runId, from: null }]);
+    expect(ends).toEqual([]);
+  });
+
   it('is a timeout when its time limit passes while it is watched, and no other worker takes it over', async () => {
     const watchRun = async (): Promise<never> => Context.current().cancelled;
     const executeRun = jest.fn(success);

@@ -55,8 +55,11 @@ export type BeginRunResult =
 
 export interface ExecuteRunInput {
   runId: string;
-  /** Task queue of the process whose attempt has failed: a run that another process has by now stays there. Absent: it is unknown. */
-  from?: string;
+  /**
+   * Task queue of the process whose attempt has failed: a run that another process has stays there. Null: it is unknown, and a run
+   * that any process has stays there. Absent in workflows of earlier releases, which don't know that answer.
+   */
+  from?: string | null;
 }
 
 export interface RunActivities {
