@@ -63,7 +63,9 @@ const DELETE_RUN = prepared('delete-run', closing(`DELETE FROM runs WHERE run_id
 const CLOSE_LONE_RUN = prepared(
   'close-lone-run',
   closing(
-    `${CLOSING} AND EXISTS (SELECT FROM held WHERE status = 'running' AND attempt = $16)`,
+    `${CLOSING} AND EXISTS (
+       SELECT FROM held WHERE status = 'running' AND attempt = $16 AND cancel_action IS DISTINCT FROM 'rollback'
+     )`,
     `thread AS MATERIALIZED (
        SELECT ctid FROM threads WHERE tenant_id = $6 AND thread_id = $8 FOR UPDATE SKIP LOCKED
      ), alone AS MATERIALIZED (
@@ -73,7 +75,7 @@ const CLOSE_LONE_RUN = prepared(
            AND (${inFlightSql('other')} OR (other.started_at IS NULL AND other.ended_at IS NOT NULL))
        )
      ), held AS MATERIALIZED (
-       SELECT status, attempt FROM runs WHERE run_id = $1 AND EXISTS (SELECT FROM alone) FOR UPDATE
+       SELECT status, attempt, cancel_action FROM runs WHERE run_id = $1 AND EXISTS (SELECT FROM alone) FOR UPDATE
      ),`,
   ),
 );
@@ -98,8 +100,8 @@ export async function closeRun(manager: EntityManager, run: RunEntity, ending: R
 /**
  * Ends the run of an attempt in one statement, without a transaction around it.
  * @param run as the attempt has it
- * @returns undefined, with nothing changed, where the thread is locked or has another run to consider, and where the attempt
- *   doesn't own the run any more
+ * @returns undefined, with nothing changed, where the thread is locked or has another run to consider, where the run's rollback
+ *   was requested, and where the attempt doesn't own the run any more
  */
 export async function closeLoneRun(
   database: DataSource,

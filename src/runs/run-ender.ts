@@ -15,7 +15,7 @@ import {
   storableEnding,
   unstorableEnding,
 } from './run-ending';
-import { type Ended, type Owned, RunLifecycleRepository } from './run-lifecycle.repository';
+import { type Ended, type EndResult, type Owned, RunLifecycleRepository } from './run-lifecycle.repository';
 import { RunWebhooks } from './run-webhooks';
 import type { RunEntity } from './run.entity';
 import { RunMetrics } from './run.metrics';
@@ -56,7 +56,7 @@ export class RunEnder {
     if (!run) return { result: { ending: 'deleted' }, next: null };
     const state = await this.storedState(run);
     const lost = await this.lostEnding(run, ending, message, state);
-    const ended = await this.commit(runId, lost, (storable) => this.lifecycle.endRun(runId, undefined, storable));
+    const ended = await this.commit(run, undefined, lost, (storable) => this.lifecycle.endRun(runId, undefined, storable));
     return ended ?? { result: { ending }, next: null };
   }
 
@@ -110,7 +110,11 @@ export class RunEnder {
     state: FinalState | undefined,
   ): Promise<RunEnding> {
     const now = await this.lifecycle.findRunById(run.runId);
-    if (now?.cancelAction !== 'rollback') return completedEnding('interrupted', state);
+    return now?.cancelAction === 'rollback' ? this.rollBack(run, attempt) : completedEnding('interrupted', state);
+  }
+
+  /** Deletes the run's checkpoints; if this process is lost before the run's end, the next attempt does the same. */
+  private async rollBack(run: RunEntity, attempt: number | undefined): Promise<RunEnding> {
     if (!(await this.lifecycle.discardCheckpoints(run.runId, attempt))) {
       throw new ExecutionBroken('Another attempt holds the run');
     }
@@ -135,30 +139,42 @@ export class RunEnder {
   }
 
   private commitOwned(run: RunEntity, ending: RunEnding): Promise<CommittedEnd | undefined> {
-    return this.commit(run.runId, ending, (storable) => this.lifecycle.endOwnedRun(run, storable));
+    return this.commit(run, run.attempt, ending, (storable) => this.lifecycle.endOwnedRun(run, storable));
   }
 
   /**
-   * Values that can't be stored are left out: a run must end, and its next attempt would produce the same ones.
+   * Ends a run. A rollback that was requested when the graph had ended already is carried out nevertheless: its caller was promised
+   * that nothing of the run is kept.
    * @param end writes the ending
+   * @returns undefined when the attempt no longer owns the run
    */
   private async commit(
-    runId: string,
+    run: RunEntity,
+    attempt: number | undefined,
     ending: RunEnding,
-    end: (ending: RunEnding) => Promise<Ended | null>,
+    end: (ending: RunEnding) => Promise<EndResult>,
   ): Promise<CommittedEnd | undefined> {
+    let ended = await this.write(run, ending, end);
+    if (ended === 'rollback-requested') ended = await this.write(run, await this.rollBack(run, attempt), end);
+    return ended && ended !== 'rollback-requested' ? this.followUp(ended) : undefined;
+  }
+
+  /** Values that can't be stored are left out: a run must end, and its next attempt would produce the same ones. */
+  private async write(
+    run: RunEntity,
+    ending: RunEnding,
+    end: (ending: RunEnding) => Promise<EndResult>,
+  ): Promise<EndResult> {
     try {
-      return this.followUp(await end(storableEnding(ending)));
+      return await end(storableEnding(ending));
     } catch (error) {
       if (!isContentError(error)) throw error;
-      this.logger.error({ err: error, run_id: runId }, 'The run ends without its state, which cannot be stored');
-      return this.followUp(await end(unstorableEnding(ending)));
+      this.logger.error({ err: error, run_id: run.runId }, 'The run ends without its state, which cannot be stored');
+      return end(unstorableEnding(ending));
     }
   }
 
-  /** @param ended null when the attempt no longer owns the run */
-  private followUp(ended: Ended | null): CommittedEnd | undefined {
-    if (!ended) return undefined;
+  private followUp(ended: Ended): CommittedEnd {
     const { run, next, deliveries, status } = ended;
     this.metrics.runEnded(run, status);
     void this.deliveries.startStored(deliveries.filter(({ startedByWorkflow }) => !startedByWorkflow));

@@ -63,6 +63,9 @@ export interface Ended {
   deliveries: DeliveryReference[];
 }
 
+/** `rollback-requested`: the run may only be deleted. Null: the attempt doesn't hold it any more. In both cases nothing was changed. */
+export type EndResult = Ended | 'rollback-requested' | null;
+
 /** Locks the thread before the run, as every transaction does that locks both: the other order would be a deadlock. */
 const LOCK_RUN = prepared(
   'lock-run',
@@ -162,13 +165,14 @@ export class RunLifecycleRepository {
 
   /**
    * Ends a run: its status, its thread's status and values, the end of its log, what its listeners write and who is next are
-   * one transaction. Resolves to null when the attempt doesn't hold the run any more; then nothing was changed.
+   * one transaction.
    * @param attempt undefined to end it whichever attempt holds it.
    */
-  endRun(runId: string, attempt: number | undefined, ending: RunEnding): Promise<Ended | null> {
+  endRun(runId: string, attempt: number | undefined, ending: RunEnding): Promise<EndResult> {
     return this.database.transaction(async (manager) => {
       const run = await lockRun(manager, runId);
       if (!run || !isOwned(run, attempt)) return null;
+      if (run.cancelAction === 'rollback' && ending.status !== 'deleted') return 'rollback-requested';
       return inEncryptionContext(run.kwargs.encryption_context, async () => {
         const { ended, hasNext } = await closeRun(manager, run, ending);
         const deliveries = await this.listeners.ended(manager, ended, ending);
@@ -183,7 +187,7 @@ export class RunLifecycleRepository {
    * has no other one.
    * @param run as the attempt has it
    */
-  async endOwnedRun(run: RunEntity, ending: RunEnding): Promise<Ended | null> {
+  async endOwnedRun(run: RunEntity, ending: RunEnding): Promise<EndResult> {
     const ended = await this.endWithoutWaiting(run, ending);
     if (ended) return { run: ended, status: ending.status, next: null, deliveries: [] };
     return this.endRun(run.runId, run.attempt, ending);

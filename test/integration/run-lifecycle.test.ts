@@ -2,12 +2,20 @@ import { Pool, type PoolClient } from 'pg';
 import { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../../src/auth/tenant';
+import type { GraphHosts } from '../../src/graphs/host/graph-hosts';
+import type { FinalState } from '../../src/graphs/host/protocol';
+import type { AttemptEvents } from '../../src/runs/attempt-events';
 import { RunCancellationRepository } from '../../src/runs/run-cancellation.repository';
 import { closeLoneRun } from '../../src/runs/run-closing';
+import { type CommittedEnd, RunEnder } from '../../src/runs/run-ender';
 import { completedEnding } from '../../src/runs/run-ending';
 import { RunListeners } from '../../src/runs/run-listeners';
 import { RunLifecycleRepository } from '../../src/runs/run-lifecycle.repository';
+import type { RunWebhooks } from '../../src/runs/run-webhooks';
 import type { RunEntity } from '../../src/runs/run.entity';
+import type { RunMetrics } from '../../src/runs/run.metrics';
+import type { UntakenRuns } from '../../src/runs/untaken-runs';
+import type { WebhookOrchestrator } from '../../src/temporal/webhook-orchestrator';
 import type { RunStatus } from '../../src/database/run-status';
 import { HOLDS_RUN } from '../../src/database/fence';
 import { TENANT_SETTING } from '../../src/database/tenant-isolation';
@@ -67,6 +75,17 @@ describe('a run', () => {
   }
 
   const begin = (runId: string, queue = 'ours') => runs.beginRun(runId, REVISION, queue);
+
+  const eventless = { rest: async () => [] } as unknown as AttemptEvents;
+
+  /** Ends runs whose thread is in this state without them. */
+  function enderThatFinds(state: FinalState): RunEnder {
+    const graphs = { call: async () => JSON.stringify(state) } as unknown as GraphHosts;
+    const deliveries = { startStored: async () => undefined } as unknown as WebhookOrchestrator;
+    const untaken = { start: async () => undefined } as unknown as UntakenRuns;
+    const metrics = { runEnded: () => undefined } as unknown as RunMetrics;
+    return new RunEnder(runs, graphs, {} as RunWebhooks, deliveries, untaken, metrics);
+  }
 
   /** The run as its first attempt has it. */
   async function owned(runId: string): Promise<RunEntity> {
@@ -209,6 +228,29 @@ describe('a run', () => {
       await cancellation.cancelRuns(tenantId(), [run], second, 'disconnected');
       const { rows } = await pool.query('SELECT cancel_action, cancel_reason FROM runs WHERE run_id = $1', [run.runId]);
       expect(rows).toEqual([{ cancel_action: 'rollback', cancel_reason: reason }]);
+    });
+
+    const state = { values: '{"before":true}', interrupts: '{}', next: [] };
+    const error = { error: 'Error', message: 'The tool is broken' };
+
+    it.each<[string, (ender: RunEnder, run: RunEntity) => Promise<CommittedEnd>]>([
+      ['successfully', (ender, run) => ender.endRun(run, { status: 'success', state }, eventless)],
+      ['in an error', (ender, run) => ender.endRun(run, { status: 'error', error, state }, eventless)],
+      ['by its time limit', (ender, { runId }) => ender.endLostRun({ runId, ending: 'timeout' })],
+    ])('by rollback when its graph has ended %s, before its end is stored: it is deleted', async (_, end) => {
+      const threadId = await insertThread();
+      const run = await owned(await insertRun(threadId));
+      const waiting = await insertRun(threadId);
+      await cancellation.cancelRuns(tenantId(), [run], 'rollback', 'requested');
+      expect(await end(enderThatFinds(state), run)).toMatchObject({
+        result: { ending: 'deleted' },
+        next: { runId: waiting },
+      });
+      expect(await runs.findRunById(run.runId)).toBeNull();
+      const { rows } = await pool.query('SELECT event, data FROM run_events WHERE run_id = $1', [run.runId]);
+      expect(rows).toEqual([{ event: END_EVENT, data: '{"status":"deleted","result":{}}' }]);
+      const { rows: threads } = await pool.query('SELECT status, values FROM threads WHERE thread_id = $1', [threadId]);
+      expect(threads).toEqual([{ status: 'busy', values: { before: true } }]);
     });
 
     it('too late, when it has ended: the result of a stateless one is kept for as long, unless the run is deleted', async () => {
