@@ -201,9 +201,12 @@ export class CronsRepository {
     );
   }
 
-  /** Enabled crons whose time is over. */
+  /** Enabled crons whose time is over, without those whose last tick is still due. */
   async findEnded(limit: number): Promise<CronKey[]> {
-    return this.keys(`enabled AND end_time < now() ORDER BY end_time LIMIT $1`, [limit]);
+    return this.keys(
+      `enabled AND end_time < now() AND (next_run_at IS NULL OR next_run_at > end_time) ORDER BY end_time LIMIT $1`,
+      [limit],
+    );
   }
 
   /** Enabled crons whose tick is overdue, in a random order. */

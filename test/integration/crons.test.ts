@@ -408,6 +408,20 @@ describe('crons', () => {
       expect(Date.parse(run.scheduled_at) % HOUR).toBe(0);
     });
 
+    it('are run although the end time of the cron has passed meanwhile: then it stops', async () => {
+      const cron = await create({ schedule: '0 * * * *', input: {} });
+      await gantry.sql.query(
+        `UPDATE crons SET last_tick_at = now() - interval '70 minutes', next_run_at = date_trunc('hour', now()),
+           end_time = date_trunc('hour', now()) WHERE cron_id = $1`,
+        [cron.cron_id],
+      );
+      const [run] = await untilRuns(cron.cron_id, 1);
+      expect(run).toMatchObject({ trigger: 'schedule' });
+      expect(Date.parse(run.scheduled_at) % HOUR).toBe(0);
+      await waitFor('it to stop', async () => (await get(cron.cron_id)).status === 'stopped');
+      expect(await get(cron.cron_id)).toMatchObject({ status_reason: 'Its end_time has passed', next_run_date: null });
+    });
+
     it('are not run with `catchup: skip` when they are a minute late, and are reported', async () => {
       const cron = await create({ schedule: '0 * * * *', catchup: 'skip' });
       // Moves the cron's last tick back, as if the worker had been away for hours.
