@@ -23,6 +23,8 @@ const MAX_CAUGHT_UP = 100;
 /** Missed ticks are counted up to here. */
 const MAX_COUNTED = 1_000;
 const BATCH = 50;
+/** HTTP status of a refusal because the tenant has too many runs that wait. */
+const TOO_MANY = 429;
 const NOT_ENTITLED = 'Crons are switched off for this tenant';
 
 type Plan = Exclude<FireCronResult['outcome'], 'gone'>;
@@ -75,9 +77,11 @@ export class CronExecutor {
       const cron = pending.length > 0 && (await this.crons.findCron(tenantId, cronId));
       if (!cron) return runIds;
       for (const fire of pending) {
-        const run = await this.runs
-          .createRunOfTick(cron, fire)
-          .catch((error: unknown) => this.onRefused(cron, fire, error));
+        const run = await this.runs.createRunOfTick(cron, fire).catch((error: unknown) => {
+          // The tick was accepted: what is refused at this moment only is retried, like what fails.
+          if (!isRefusal(error) || error.status === TOO_MANY) throw error;
+          return this.onRefused(cron, fire, error);
+        });
         if (!run) continue;
         runIds.push(run.runId);
         this.metrics.tick('started');
@@ -87,7 +91,8 @@ export class CronExecutor {
 
   /**
    * Creates a run now on request, also for a paused cron.
-   * @throws {ApiError} 404 for an unknown cron; 409 for a stopped one; whatever refuses a run
+   * @throws {ApiError} 404 for an unknown cron; 409 for a stopped one; whatever refuses a run, which ends the tick: the caller decides
+   *   whether to try again
    */
   async trigger(tenantId: TenantId, cronId: string): Promise<CronFireEntity> {
     const now = await this.crons.now();
@@ -103,7 +108,7 @@ export class CronExecutor {
       await this.runs.createRunOfTick(placed.cron, placed.fire);
       this.metrics.tick('started');
     } catch (error) {
-      await this.onRefused(placed.cron, placed.fire, error);
+      if (isRefusal(error)) await this.onRefused(placed.cron, placed.fire, error);
       throw error;
     }
     return placed.fire;
@@ -178,9 +183,8 @@ export class CronExecutor {
     }
   }
 
-  /** A refused run ends its tick, and perhaps the cron; other errors are retried. */
-  private async onRefused(cron: CronEntity, fire: CronFireEntity, error: unknown): Promise<null> {
-    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+  /** A refused run ends its tick, and perhaps the cron. */
+  private async onRefused(cron: CronEntity, fire: CronFireEntity, error: ApiError): Promise<null> {
     const { cronId } = cron;
     const tenantId = cron.tenantId as TenantId;
     this.logger.warn({ cron_id: cronId, code: error.code, detail: error.detail }, "A cron's run was refused");
@@ -203,6 +207,11 @@ export class CronExecutor {
     }
     return null;
   }
+}
+
+/** Whether a run was refused; all other errors are failures of the server. */
+function isRefusal(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status < 500;
 }
 
 function skip(tick: NewFire, error: string): void {

@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
+import { ApiError } from '../http/api-error';
 import { type Sweep, Sweeps } from '../sweeps/sweep';
 import { CronOrchestrator, type CronScheduleState } from '../temporal/cron-orchestrator';
 import { CronFiresRepository } from './cron-fires.repository';
@@ -66,7 +67,8 @@ export class CronSweep implements Sweep {
         await work(cron);
       } catch (error) {
         this.logger.warn({ err: error, cron_id: cron.cronId }, 'A cron could not be repaired; it is retried');
-        if (++failures === MAX_FAILURES) return;
+        // A refusal, such as that a tenant has too many runs that wait, says nothing about the next cron.
+        if (!(error instanceof ApiError) && ++failures === MAX_FAILURES) return;
       }
     }
   }

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
+import type { TenantId } from '../../src/auth/tenant';
+import { CronExecutor } from '../../src/crons/cron-executor';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
 import { registerNamespace } from '../support/temporal';
@@ -127,6 +129,35 @@ describe('a batch of runs', () => {
     expect(await count('idempotency_keys')).toBe(keys);
     await sql('DELETE FROM threads');
     expect(await send(later(2), { key })).toMatchObject({ status: 200, replayed: null });
+  });
+
+  it('keeps the ticks of a cron waiting when it fills the queue, and refuses those that are requested now', async () => {
+    const ask = async (path: string, body: object): Promise<Response> =>
+      fetch(api.url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const request = { assistant_id: 'three', schedule: '0 * * * *', input: {}, enabled: false };
+    const { cron_id: cronId } = (await (await ask('/runs/crons', request)).json()) as { cron_id: string };
+    const ticks = async (): Promise<Record<string, number>> => {
+      const rows = await sql<{ tick: string; count: number }>(
+        `SELECT trigger || ' ' || status AS tick, count(*)::int AS count FROM cron_fires GROUP BY 1`,
+      );
+      return Object.fromEntries(rows.map(({ tick, count: found }) => [tick, found]));
+    };
+    expect((await send(later(LIMIT - 5))).status).toBe(200);
+    const range = { start: '2026-01-05T00:00:00Z', end: '2026-01-05T09:00:00Z' };
+    expect((await ask(`/runs/crons/${cronId}/backfill`, range)).status).toBe(200);
+    const executor = api.app.get(CronExecutor, { strict: false });
+    const cron = { tenantId: api.config.auth.defaultTenantId as TenantId, cronId };
+    await expect(executor.startPending(cron)).rejects.toMatchObject({ status: 429 });
+    expect(await ticks()).toEqual({ 'backfill started': 5, 'backfill pending': 5 });
+    expect((await ask(`/runs/crons/${cronId}/trigger`, {})).status).toBe(429);
+    expect(await ticks()).toEqual({ 'backfill started': 5, 'backfill pending': 5, 'manual failed': 1 });
+    await sql('DELETE FROM threads');
+    expect(await executor.startPending(cron)).toHaveLength(5);
+    expect(await ticks()).toEqual({ 'backfill started': 10, 'manual failed': 1 });
   });
 
   it('is cancelled while a worker writes events of several of its runs in one statement', async () => {
