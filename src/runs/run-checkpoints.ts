@@ -5,10 +5,13 @@ import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import type { RunEntity } from './run.entity';
 
 const CHECKPOINTS = `${CHECKPOINT_SCHEMA}.checkpoints`;
+const WRITES = `${CHECKPOINT_SCHEMA}.checkpoint_writes`;
 
 /**
- * Removes what a run wrote: checkpoints, and the writes that belong to them. Keeps checkpoints from which later ones, of other
- * runs or edits, read the values of delta channels, and those that a running one may have begun with.
+ * Removes what a run wrote: checkpoints with the writes that belong to them, and writes on checkpoints of earlier runs. These are its
+ * answer to a question, which may have replaced an earlier one, and the results of its first step: what they replaced is restored.
+ * Keeps checkpoints from which later ones, of other runs or edits, read the values of delta channels, and those that a running one
+ * may have begun with.
  */
 export async function deleteCheckpoints(manager: EntityManager, run: RunEntity): Promise<void> {
   await manager.query(
@@ -29,14 +32,25 @@ export async function deleteCheckpoints(manager: EntityManager, run: RunEntity):
        ORDER BY checkpoint_ns, checkpoint_id DESC
      ),
      ${replayedBy('SELECT * FROM following UNION SELECT * FROM begun')},
+     kept AS (
+       SELECT checkpoint_ns, checkpoint_id FROM replayed UNION SELECT * FROM begun
+     ),
      gone AS (
        DELETE FROM ${CHECKPOINTS}
-       WHERE thread_id = $1 AND metadata->>'run_id' = $2
-         AND (checkpoint_ns, checkpoint_id) NOT IN (SELECT checkpoint_ns, checkpoint_id FROM replayed UNION SELECT * FROM begun)
+       WHERE thread_id = $1 AND metadata->>'run_id' = $2 AND (checkpoint_ns, checkpoint_id) NOT IN (SELECT * FROM kept)
        RETURNING checkpoint_ns, checkpoint_id
+     ),
+     restored AS (
+       UPDATE ${WRITES} SET run_id = (replaced).run_id, channel = (replaced).channel, type = (replaced).type,
+         blob = (replaced).blob, replaced = NULL
+       WHERE thread_id = $1 AND run_id::text = $2 AND (replaced).blob IS NOT NULL
+         AND (checkpoint_ns, checkpoint_id) NOT IN (SELECT * FROM kept UNION ALL SELECT * FROM gone)
      )
-     DELETE FROM ${CHECKPOINT_SCHEMA}.checkpoint_writes w USING gone
-     WHERE w.thread_id = $1 AND w.checkpoint_ns = gone.checkpoint_ns AND w.checkpoint_id = gone.checkpoint_id`,
+     DELETE FROM ${WRITES}
+     WHERE thread_id = $1 AND (
+       (checkpoint_ns, checkpoint_id) IN (SELECT * FROM gone)
+       OR (run_id::text = $2 AND (replaced).blob IS NULL AND (checkpoint_ns, checkpoint_id) NOT IN (SELECT * FROM kept))
+     )`,
     [checkpointKey(run.tenantId, run.threadId), run.runId, run.tenantId, run.threadId],
   );
 }

@@ -273,6 +273,48 @@ describeLanguages('double texting and cancelling, of graphs in $language', ({ gr
       expect((await client.threads.get(thread)).values).toEqual(before.values);
     });
 
+    describe('with rollback when it has answered a question of an earlier run', () => {
+      const questionsOf = async (thread: string): Promise<unknown[]> =>
+        (await client.threads.getState(thread)).tasks[0].interrupts.map(({ value }) => value as unknown);
+      const answer = (thread: string, resume: { says: string }) =>
+        client.runs.wait(thread, 'consent', { command: { resume } });
+
+      async function asked(): Promise<string> {
+        const thread = await createThread();
+        await client.runs.wait(thread, 'consent', { input: {} });
+        return thread;
+      }
+
+      /** Answers the open question, and ends the run of the answer by rollback in a node that takes long. */
+      async function withdraw(thread: string, node: 'ask' | 'nap'): Promise<void> {
+        const resume = { says: 'yes', [`${node}_ms`]: FOREVER.sleep_ms };
+        const { run_id: run } = await client.runs.create(thread, 'consent', { command: { resume } });
+        await waitFor('the node', async () => (await gantry.ledger.of(run)).some((each) => each.node === node));
+        await client.runs.cancel(thread, run, true, 'rollback');
+        await waitFor('the run to be gone', async () => !(await exists(thread, run)));
+      }
+
+      it.each(['ask', 'nap'] as const)('in the node %s: the question is open, and the answer before it is kept', async (node) => {
+        const thread = await asked();
+        await answer(thread, { says: 'one' });
+        const before = await client.threads.getState(thread);
+        const { values, interrupts } = await client.threads.get(thread);
+        await withdraw(thread, node);
+        expect(await questionsOf(thread)).toEqual(['Continue?']);
+        expect(await client.threads.getState(thread)).toEqual(before);
+        expect(await client.threads.get(thread)).toMatchObject({ status: 'interrupted', values, interrupts });
+        await answer(thread, { says: 'no' });
+        expect((await client.threads.getState(thread)).values).toMatchObject({ answers: ['one', 'no'] });
+      });
+
+      it('and the thread continues without an answer: it asks again', async () => {
+        const thread = await asked();
+        await withdraw(thread, 'ask');
+        await client.runs.wait(thread, 'consent', { input: null });
+        expect(await questionsOf(thread)).toEqual(['Begin?']);
+      });
+    });
+
     it('while an interrupt waits for a person: there is no run to cancel, and the question stays', async () => {
       const thread = await createThread();
       await client.runs.wait(thread, 'ask', { input: {} });

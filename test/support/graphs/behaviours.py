@@ -115,6 +115,43 @@ def question(_: Examining) -> Examining:
 examine = single(Examining, "ask", question, "examine")
 
 
+class Consenting(BaseModel):
+    answers: list[str] = []
+    nap_ms: float = 0
+
+
+async def stay(node: str, ms: float, config: RunnableConfig) -> None:
+    ended = await record_execution(node, config)
+    await asyncio.sleep(ms / 1000)
+    await ended()
+
+
+async def ask_twice(_: Consenting, config: RunnableConfig) -> dict[str, Any]:
+    """Asks twice. An answer says how long this node takes after it, and how long the next node takes."""
+    answers = []
+    for asked in ("Begin?", "Continue?"):
+        answer = interrupt(asked)
+        if answer.get("ask_ms"):
+            await stay("ask", answer["ask_ms"], config)
+        answers.append(answer)
+    return {"answers": [answer["says"] for answer in answers], "nap_ms": answers[1].get("nap_ms", 0)}
+
+
+async def rest(state: Consenting, config: RunnableConfig) -> dict[str, Any]:
+    await stay("nap", state.nap_ms, config)
+    return {}
+
+
+consent = (
+    StateGraph(Consenting)
+    .add_node("ask", ask_twice)
+    .add_node("nap", rest)
+    .add_edge(START, "ask")
+    .add_edge("ask", "nap")
+    .compile(name="consent")
+)
+
+
 class Nested(TypedDict, total=False):
     text: str
 

@@ -118,6 +118,42 @@ export const examine = new StateGraph(Examining)
   .addEdge('ask', END)
   .compile({ name: 'examine' });
 
+const Consenting = z.object({ answers: z.array(z.string()).default([]), nap_ms: z.number().default(0) });
+
+interface Consent {
+  says: string;
+  /** Time that the node takes after this answer. */
+  ask_ms?: number;
+  /** Time that the node after it takes. */
+  nap_ms?: number;
+}
+
+async function stay(node: string, ms: number, config: RunnableConfig): Promise<void> {
+  const ended = await recordExecution(node, config);
+  await pause(ms, config.signal);
+  await ended();
+}
+
+/** Asks twice in one node. */
+export const consent = new StateGraph(Consenting)
+  .addNode('ask', async (_, config: RunnableConfig) => {
+    const answers: Consent[] = [];
+    for (const question of ['Begin?', 'Continue?']) {
+      const answer = interrupt<string, Consent>(question);
+      if (answer.ask_ms) await stay('ask', answer.ask_ms, config);
+      answers.push(answer);
+    }
+    return { answers: answers.map(({ says }) => says), nap_ms: answers[1].nap_ms ?? 0 };
+  })
+  .addNode('nap', async ({ nap_ms }, config: RunnableConfig) => {
+    await stay('nap', nap_ms, config);
+    return {};
+  })
+  .addEdge(START, 'ask')
+  .addEdge('ask', 'nap')
+  .addEdge('nap', END)
+  .compile({ name: 'consent' });
+
 const Nested = z.object({ text: z.string().default('') });
 
 const inner = new StateGraph(Nested)
