@@ -4,7 +4,7 @@ import { SEALED_FIELDS } from '../crypto/sealed-fields';
 import { keepMasked, SecretValues } from '../crypto/secret-values';
 import type { JsonObject } from '../database/json';
 import type { AuthUser } from '../database/request-scope';
-import { checkContext } from '../runnable-config/check-context';
+import { checkContext, hasBoth } from '../runnable-config/check-context';
 import { maskUrl } from '../webhooks/mask-url';
 import { WebhookPolicy } from '../webhooks/webhook-policy';
 import { CronEntity } from './cron.entity';
@@ -47,11 +47,18 @@ export class CronDefinition {
   /**
    * Applies the changes of a request to a cron.
    * @param reason why the cron is paused, when the request pauses it
-   * @throws {ApiError} 409 to resume a cron whose thread or assistant is gone; 422 for a schedule that can't be read or is
-   *   never due
+   * @throws {ApiError} 400 for `context` beside a `config.configurable` that the cron has, and the reverse; 409 to resume a cron
+   *   whose thread or assistant is gone; 422 for a schedule that can't be read or is never due
    */
   changeOf(cron: CronEntity, body: PatchCron, now: Date, reason?: string) {
     const { tenantId, cronId } = cron;
+    const { config, context } = body;
+    const known = cron.payload as Pick<PatchCron, 'config' | 'context'>;
+    // Not asked for other changes, so that a cron which has both can still be paused.
+    const changesValues = config !== undefined || context !== undefined;
+    if (changesValues && hasBoth({ config: config ?? known.config, context: context ?? known.context })) {
+      throw cronErrors.hasOtherValues();
+    }
     const expression = body.schedule ?? cron.schedule;
     const timezone = body.timezone === undefined ? cron.timezone : body.timezone;
     const endTime = body.end_time === undefined ? cron.endTime : body.end_time;

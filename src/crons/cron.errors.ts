@@ -15,6 +15,12 @@ export const cronErrors = {
   emptyPatch: () => new ApiError(400, 'empty_patch', 'The body is empty: name what is to change'),
   badAssistant: (name: string) =>
     invalidField('assistant_id', `"${name}" is neither a UUID nor the name of a graph that is served here`),
+  hasOtherValues: () =>
+    new ApiError(
+      400,
+      'cron_config_and_context',
+      'The cron has values under the other one of the names `context` and `config.configurable`: clear those with {} in the same request',
+    ),
   stopped: (reason: string) => new ApiError(409, 'cron_stopped', `The cron has stopped: ${reason}`),
   webhookUnreadable: () =>
     new ApiError(

@@ -24,10 +24,13 @@ const OF_RUN: ReadonlySet<string> = new Set([
  * Checks a body of an assistant, a run or a cron: `context` and `config.configurable` are two names for the same values.
  * @throws {ApiError} 400 when both are given, unless they are the config of a hosted graph's run
  */
-export function checkContext({ config, context }: WithContext): void {
-  if (isGiven(context) && isGiven(config?.configurable) && !isPassedOn(config?.configurable, context)) {
-    throw runnableConfigErrors.configAndContext();
-  }
+export function checkContext(body: WithContext): void {
+  if (hasBoth(body)) throw runnableConfigErrors.configAndContext();
+}
+
+/** Whether values are given under both names, other than in the config of a hosted graph's run. */
+export function hasBoth({ config, context }: WithContext): boolean {
+  return isGiven(context) && isGiven(config?.configurable) && !isPassedOn(config?.configurable, context);
 }
 
 /**

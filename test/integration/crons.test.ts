@@ -734,6 +734,18 @@ describe('crons', () => {
       );
     });
 
+    it.each([
+      [{ config: { configurable: { model: 'small' } } }, { context: { model: 'large' } }, { config: {} }],
+      [{ context: { model: 'small' } }, { config: { configurable: { model: 'large' } } }, { context: {} }],
+    ])('with %j are not given %j as well, since each run would be refused', async (has, gets, without) => {
+      const cron = await create({ ...has, input: {} });
+      const path = `/runs/crons/${cron.cron_id}`;
+      expect((await ask('PATCH', path, gets)).status).toBe(400);
+      expect((await ask('PATCH', path, { enabled: false })).status).toBe(200);
+      expect(await ask('PATCH', path, { ...gets, ...without })).toMatchObject({ status: 200, body: { payload: gets } });
+      expect((await ask('POST', `${path}/trigger`)).status).toBe(200);
+    });
+
     it('do not fire for what they missed while they were disabled', async () => {
       const cron = await create({ schedule: EVERY_SECOND, input: {}, enabled: false, catchup: 'all' });
       await new Promise((resolve) => setTimeout(resolve, 3_000));
