@@ -3,7 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager, In } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
 import { prepared } from '../patches/pg/prepared-statements';
-import { IN_FLIGHT_STATUSES, inFlightSql, type RunStatus } from '../database/run-status';
+import { IN_FLIGHT_STATUSES, inFlightSql, isInFlight, type RunStatus } from '../database/run-status';
 import { RUN_CANCEL_CHANNEL } from '../streams/run-event';
 import type { DeliveryReference } from '../temporal/webhook-orchestrator';
 import { deleteCheckpoints } from './run-checkpoints';
@@ -110,16 +110,21 @@ export class RunCancellationRepository {
     return { running: inFlight.map(({ runId }) => runId), delayed: [], deliveries };
   }
 
-  /** Deletes a run, its events and its checkpoints. A worker that holds it is fenced from now on. */
-  async deleteRun(tenantId: TenantId, run: RunEntity): Promise<void> {
-    await this.database.transaction(async (manager) => {
-      await lockThread(manager, tenantId, run.threadId);
-      const { affected } = await manager.delete(RunEntity, { tenantId, runId: run.runId });
-      if (!affected) return;
+  /**
+   * Deletes a run, its events and its checkpoints. A worker that holds it is fenced from now on.
+   * @returns deliveries that were stored because the run was in flight, to be started now
+   */
+  deleteRun(tenantId: TenantId, { runId, threadId }: RunEntity): Promise<DeliveryReference[]> {
+    return this.database.transaction(async (manager) => {
+      await lockThread(manager, tenantId, threadId);
+      const run = await manager.findOneBy(RunEntity, { tenantId, runId });
+      if (!run) return [];
+      await manager.delete(RunEntity, { tenantId, runId });
       await appendEnd(manager, run, { status: 'deleted', result: {} });
       await deleteCheckpoints(manager, run);
       await placeUnstarted(manager, run);
       await releaseThread(manager, run);
+      return isInFlight(run.status) ? this.listeners.deletedInFlight(manager, run) : [];
     });
   }
 

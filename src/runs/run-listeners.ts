@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import type { EntityManager } from 'typeorm';
+import { inEncryptionContext } from '../database/at-rest';
 import { DiscoveredProviders } from '../discovery/ordered-providers';
 import type { DeliveryReference } from '../temporal/webhook-orchestrator';
-import type { RunEnding } from './run-ending';
+import { deletedEnding, type RunEnding } from './run-ending';
 import type { RunEntity } from './run.entity';
 
 /**
@@ -18,7 +19,7 @@ export interface RunListener {
   follows(run: RunEntity): boolean;
   /**
    * A run that the feature follows ended, in whichever way.
-   * @param run the run as it is now; its row is gone after a rollback
+   * @param run the run as it is now; its row is gone after a rollback and a deletion
    */
   ended(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<DeliveryReference[]>;
 }
@@ -43,6 +44,15 @@ export class RunListeners extends DiscoveredProviders<RunListener> {
   /** Whether any feature follows the run. */
   follow(run: RunEntity): boolean {
     return this.providers.some((listener) => listener.follows(run));
+  }
+
+  /** A run that hadn't ended is deleted: for its followers, that is its end. */
+  deletedInFlight(manager: EntityManager, run: RunEntity): Promise<DeliveryReference[]> {
+    const endedAt = new Date();
+    const ended = { ...run, status: 'interrupted' as const, endedAt, updatedAt: endedAt };
+    return inEncryptionContext(run.kwargs.encryption_context, () =>
+      this.ended(manager, ended, deletedEnding(undefined)),
+    );
   }
 
   async ended(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<DeliveryReference[]> {

@@ -17,6 +17,7 @@ import { RunListeners } from './run-listeners';
 import { RunPreparation } from './run-preparation';
 import { RunWebhooks } from './run-webhooks';
 import { RunWorkflows } from './run-workflows';
+import { RunsOfDeletedThreads } from './runs-of-deleted-threads';
 import { RunEntity } from './run.entity';
 import { RunsRepository } from './runs.repository';
 import { RunsService } from './runs.service';
@@ -44,6 +45,7 @@ import { UntakenRuns } from './untaken-runs';
     RunListeners,
     RunPreparation,
     RunsRepository,
+    RunsOfDeletedThreads,
     RunsService,
     RunWebhooks,
     RunWorkflows,

@@ -107,7 +107,7 @@ export class RunsService {
   /** Deletes the run and what it wrote; a run in flight is stopped by it. */
   async deleteRun(tenantId: TenantId, runId: string, threadId: string): Promise<void> {
     const run = await this.authorized('delete', {}, tenantId, runId, threadId);
-    await this.cancellation.deleteRun(tenantId, run);
+    this.workflows.startDeliveries(await this.cancellation.deleteRun(tenantId, run));
     await this.workflows.cancelWorkflows([runId]);
     await this.workflows.startNextRun(run);
   }

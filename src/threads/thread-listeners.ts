@@ -6,8 +6,10 @@ import type { ThreadKey } from './thread-key';
 
 /** A feature that follows threads. */
 export interface ThreadListener {
-  /** Threads were deleted, by a request or by their expiry: called inside the transaction that does it. */
-  threadsDeleted(manager: EntityManager, threads: ThreadKey[]): Promise<void>;
+  /** Threads are about to be deleted, by a request or by their expiry: called inside the transaction that does it, which has them. */
+  beforeDeletion?(manager: EntityManager, threads: ThreadKey[]): Promise<void>;
+  /** Threads were deleted, inside the same transaction. */
+  threadsDeleted?(manager: EntityManager, threads: ThreadKey[]): Promise<void>;
 }
 
 /** Registers a provider as a {@link ThreadListener}, at a place in the order in which all are called. */
@@ -15,12 +17,16 @@ export const ListensToThreads = DiscoveryService.createDecorator<number>();
 
 /** All listeners of the application, called one after the other. */
 @Injectable()
-export class ThreadListeners extends DiscoveredProviders<ThreadListener> implements ThreadListener {
+export class ThreadListeners extends DiscoveredProviders<ThreadListener> implements Required<ThreadListener> {
   constructor(discovery: DiscoveryService) {
     super(discovery, ListensToThreads);
   }
 
+  async beforeDeletion(manager: EntityManager, threads: ThreadKey[]): Promise<void> {
+    for (const listener of this.providers) await listener.beforeDeletion?.(manager, threads);
+  }
+
   async threadsDeleted(manager: EntityManager, threads: ThreadKey[]): Promise<void> {
-    for (const listener of this.providers) await listener.threadsDeleted(manager, threads);
+    for (const listener of this.providers) await listener.threadsDeleted?.(manager, threads);
   }
 }

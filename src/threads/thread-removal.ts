@@ -20,10 +20,11 @@ export class ThreadRemoval {
       `SELECT tenant_id AS "tenantId", thread_id AS "threadId", ARRAY(
          SELECT run_id FROM runs WHERE runs.tenant_id = threads.tenant_id AND runs.thread_id = threads.thread_id
        ) AS "runIds"
-       FROM threads WHERE ${where}`,
+       FROM threads WHERE ${where} FOR UPDATE`,
       parameters,
     );
     if (gone.length === 0) return 0;
+    await this.listeners.beforeDeletion(manager, gone);
     await manager.query(`DELETE FROM threads WHERE (tenant_id, thread_id) IN (${THREAD_KEYS})`, threadKeys(gone));
     await this.listeners.threadsDeleted(manager, gone);
     await manager.query(`DELETE FROM run_events WHERE run_id = ANY($1::uuid[])`, [

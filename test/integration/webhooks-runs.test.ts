@@ -152,6 +152,32 @@ describe('webhooks of runs', () => {
     expect((await arrival('/never-began')).run.status).toBe('interrupted');
   });
 
+  it.each<[string, (ids: { thread: string; run: string; assistant: string }) => string]>([
+    ['run', ({ thread: id, run }) => `/threads/${id}/runs/${run}`],
+    ['thread', ({ thread: id }) => `/threads/${id}`],
+    ['assistant with its threads', ({ assistant }) => `/assistants/${assistant}?delete_threads=true`],
+  ])('are sent once when the %s is deleted while the run is in flight', async (what, pathOf) => {
+    const { text } = await call('/assistants', { graph_id: 'pipeline' });
+    const { assistant_id: assistant } = JSON.parse(text) as { assistant_id: string };
+    const id = await thread();
+    const path = `/deleted-${what.slice(0, 6)}`;
+    const made = await call(`/threads/${id}/runs`, {
+      assistant_id: assistant,
+      input: { step_ms: 60_000 },
+      webhook: receiver.url(path),
+    });
+    const { run_id: run } = JSON.parse(made.text) as { run_id: string };
+    await waitFor('the run to begin', async () => {
+      const response = await fetch(`${stack.api.url}/threads/${id}/runs/${run}`);
+      return ((await response.json()) as { status: string }).status === 'running';
+    });
+    const deleted = await fetch(stack.api.url + pathOf({ thread: id, run, assistant }), { method: 'DELETE' });
+    expect(deleted.status).toBeLessThan(300);
+    expect((await arrival(path)).run).toMatchObject({ run_id: run, status: 'interrupted' });
+    const listed = await fetch(`${stack.api.url}/webhooks/deliveries?run_id=${run}`);
+    expect(await listed.json()).toHaveLength(1);
+  });
+
   it('are reported as failed when the key of their URL is lost, and the run ends all the same', async () => {
     const id = await thread();
     const webhook = receiver.url('/lost-key');
