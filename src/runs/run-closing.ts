@@ -9,7 +9,7 @@ import type { RunEntity } from './run.entity';
 import { placeUnstarted } from './thread-positions.repository';
 
 /** How long the events and checkpoints of a stateless run are kept after its end, so that it can still be rejoined. */
-const TEMPORARY_KEPT = '1 hour';
+export const TEMPORARY_KEPT = '1 hour';
 
 /**
  * One statement: the run, the end of its log with its notification, and the thread.

@@ -4,6 +4,7 @@ import { prepared } from '../patches/pg/prepared-statements';
 import { inFlightSql } from '../database/run-status';
 import { ThreadEntity } from '../threads/thread.entity';
 import type { ThreadKey } from '../threads/thread-key';
+import { TEMPORARY_KEPT } from './run-closing';
 import { RunEntity } from './run.entity';
 
 const LOCK_THREAD = prepared(
@@ -38,17 +39,18 @@ export async function findNextRun(
     .getOne();
 }
 
+const HAS_RUN = `EXISTS (SELECT 1 FROM runs WHERE tenant_id = $1 AND thread_id = $2)`;
+
 /**
  * A thread whose last run in flight was removed before it began is no longer busy. One that isn't busy stays as the end of its
- * run left it, with the result, unless it is temporary and that run was deleted.
+ * run left it, with the result, unless it is temporary and that run was deleted. A temporary thread is kept as long as after the end
+ * of a run, unless none is left.
  */
 export async function releaseThread(manager: EntityManager, { tenantId, threadId }: ThreadKey): Promise<void> {
   await manager.query(
     `UPDATE threads SET updated_at = now(), status = settled_status,
-       delete_after = CASE WHEN temporary THEN now() ELSE delete_after END
-     WHERE tenant_id = $1 AND thread_id = $2
-       AND (status = 'busy'
-            OR (temporary AND NOT EXISTS (SELECT 1 FROM runs WHERE tenant_id = $1 AND thread_id = $2)))
+       delete_after = CASE WHEN NOT temporary THEN delete_after WHEN ${HAS_RUN} THEN now() + interval '${TEMPORARY_KEPT}' ELSE now() END
+     WHERE tenant_id = $1 AND thread_id = $2 AND (status = 'busy' OR (temporary AND NOT ${HAS_RUN}))
        AND NOT EXISTS (SELECT 1 FROM runs WHERE tenant_id = $1 AND thread_id = $2 AND ${inFlightSql()})`,
     [tenantId, threadId],
   );

@@ -253,22 +253,39 @@ describe('a run', () => {
       expect(threads).toEqual([{ status: 'busy', values: { before: true } }]);
     });
 
-    it('too late, when it has ended: the result of a stateless one is kept for as long, unless the run is deleted', async () => {
+    async function insertTemporaryThread(): Promise<string> {
       const threadId = await insertThread();
       await pool.query('UPDATE threads SET temporary = true WHERE thread_id = $1', [threadId]);
-      const isKept = async () => {
-        const { rows } = await pool.query<{ kept: boolean }>(
-          `SELECT delete_after > now() + interval '30 minutes' AS kept FROM threads WHERE thread_id = $1`,
-          [threadId],
-        );
-        return rows[0].kept;
-      };
+      return threadId;
+    }
+
+    async function isKept(threadId: string): Promise<boolean> {
+      const { rows } = await pool.query<{ kept: boolean }>(
+        `SELECT delete_after > now() + interval '30 minutes' AS kept FROM threads WHERE thread_id = $1`,
+        [threadId],
+      );
+      return rows[0].kept;
+    }
+
+    it.each([
+      ['interrupt', true],
+      ['rollback', false],
+    ] as const)('while it waits, by %s: a stateless one is kept like any other that has ended: %s', async (action, kept) => {
+      const threadId = await insertTemporaryThread();
+      const run = (await runs.findRunById(await insertRun(threadId)))!;
+      await cancellation.cancelRuns(tenantId(), [run], action, 'requested');
+      expect(await isKept(threadId)).toBe(kept);
+      expect(await threadStatus(threadId)).toBe('idle');
+    });
+
+    it('too late, when it has ended: the result of a stateless one is kept for as long, unless the run is deleted', async () => {
+      const threadId = await insertTemporaryThread();
       const run = await owned(await insertRun(threadId));
       await runs.endOwnedRun(run, completedEnding('success', undefined));
       await cancellation.cancelRuns(tenantId(), [run], 'interrupt', 'disconnected');
-      expect(await isKept()).toBe(true);
+      expect(await isKept(threadId)).toBe(true);
       await cancellation.deleteRun(tenantId(), run);
-      expect(await isKept()).toBe(false);
+      expect(await isKept(threadId)).toBe(false);
     });
   });
 
