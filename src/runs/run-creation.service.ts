@@ -90,14 +90,14 @@ export class RunCreationService {
     const run = await this.preparation.prepareRun({ ...draft, headers: {} });
     const created = await this.repository.insertRun(draft.tenantId, run, { claim: claim(run.threadId) });
     if (created.outcome === 'replayed') return null;
-    await this.start(created, run.delayMs);
+    this.start(created, run.delayMs);
     return created.run;
   }
 
   /** Starts what was created, or finds the run that an earlier request created. */
   private async finish({ tenantId, idempotency }: RunOrigin, created: Created, delayMs: number): Promise<RunEntity> {
     if (created.outcome === 'created') {
-      await this.start(created, delayMs);
+      this.start(created, delayMs);
       return created.run;
     }
     const earlier = await this.runs.findRun(tenantId, created.runId);
@@ -106,8 +106,8 @@ export class RunCreationService {
     return earlier;
   }
 
-  private async start({ run, first, cancelled }: CreatedRun, delayMs: number): Promise<void> {
-    await this.workflows.finishCancellation(cancelled);
+  private start({ run, first, cancelled }: CreatedRun, delayMs: number): void {
+    this.workflows.finishCancellation(cancelled);
     // A delayed run has its own timer; if the thread is busy when it is due, it queues like the others.
     if (delayMs > 0) this.workflows.startRun(run, delayMs);
     else if (first) this.workflows.startDueRun(run);

@@ -9,8 +9,8 @@ import { RunsRepository } from './runs.repository';
 import { UntakenRuns } from './untaken-runs';
 
 /**
- * Calls of Temporal for runs after a commit. None of them can fail: the rows have the same information, and the sweeps repeat
- * the calls.
+ * Calls of Temporal for runs after a commit. None of them can fail, and no caller waits for one: the rows have the same information,
+ * and the sweeps repeat the calls.
  */
 @Injectable()
 export class RunWorkflows {
@@ -51,14 +51,14 @@ export class RunWorkflows {
   }
 
   /** Carries a committed cancellation out. */
-  async finishCancellation({ running, delayed, deliveries }: CancelledRuns): Promise<void> {
+  finishCancellation({ running, delayed, deliveries }: CancelledRuns): void {
     this.startDeliveries(deliveries);
-    await this.cancelWorkflows([...running, ...delayed]);
+    this.cancelWorkflows([...running, ...delayed]);
   }
 
   /** The notification has reached the worker already; the cancellation of the workflow is for a worker that missed it. */
-  async cancelWorkflows(runIds: string[]): Promise<void> {
-    await Promise.all(runIds.map((runId) => this.cancelWorkflow(runId)));
+  cancelWorkflows(runIds: string[]): void {
+    for (const runId of runIds) void this.cancelWorkflow(runId);
   }
 
   private async cancelWorkflow(runId: string): Promise<void> {

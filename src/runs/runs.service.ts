@@ -101,14 +101,14 @@ export class RunsService {
 
   /** When this resolves, all runs in flight have ended and write nothing more. */
   async interruptAll(tenantId: TenantId): Promise<void> {
-    await this.workflows.finishCancellation(await this.cancellation.interruptAll(tenantId));
+    this.workflows.finishCancellation(await this.cancellation.interruptAll(tenantId));
   }
 
   /** Deletes the run and what it wrote; a run in flight is stopped by it. */
   async deleteRun(tenantId: TenantId, runId: string, threadId: string): Promise<void> {
     const run = await this.authorized('delete', {}, tenantId, runId, threadId);
     this.workflows.startDeliveries(await this.cancellation.deleteRun(tenantId, run));
-    await this.workflows.cancelWorkflows([runId]);
+    this.workflows.cancelWorkflows([runId]);
     await this.workflows.startNextRun(run);
   }
 
@@ -139,14 +139,14 @@ export class RunsService {
     action: CancelAction,
     reason: CancelReason,
   ): Promise<void> {
-    await this.workflows.finishCancellation(await this.cancellation.cancelRuns(tenantId, runs, action, reason));
+    this.workflows.finishCancellation(await this.cancellation.cancelRuns(tenantId, runs, action, reason));
     for (const threadId of new Set(runs.map((run) => run.threadId))) {
       await this.workflows.startNextRun({ tenantId, threadId });
     }
   }
 
   /** Stops the workers of runs whose rows are gone. */
-  stopWorkers(runIds: string[]): Promise<void> {
-    return this.workflows.cancelWorkflows(runIds);
+  stopWorkers(runIds: string[]): void {
+    this.workflows.cancelWorkflows(runIds);
   }
 }

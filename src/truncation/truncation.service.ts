@@ -26,8 +26,8 @@ export class TruncationService {
     if (assistants) await this.authorize('assistants', {});
     if (store) await this.authorize('store', { namespace: [] });
 
-    if (threads) await this.runs.stopWorkers(await this.repository.deleteThreads(tenantId));
-    if (runs) await this.runs.stopWorkers(await this.repository.deleteRuns(tenantId));
+    if (threads) this.runs.stopWorkers(await this.repository.deleteThreads(tenantId));
+    if (runs) this.runs.stopWorkers(await this.repository.deleteRuns(tenantId));
     if (threads || runs) await this.repository.forgetIdempotencyKeys(tenantId);
     if (checkpointer) {
       // A run would continue to write after checkpoints that are gone.

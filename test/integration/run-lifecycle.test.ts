@@ -253,6 +253,30 @@ describe('a run', () => {
       expect(threads).toEqual([{ status: 'busy', values: { before: true } }]);
     });
 
+    it('while Temporal is away, as are its deletion and a run in its place: no caller waits', async () => {
+      const replica = await startTestApi({ TEMPORAL_ADDRESS: '127.0.0.1:1' }, api.database);
+      try {
+        const run = await owned(await insertRun(await insertThread()));
+        await pool.query(`UPDATE runs SET graph_id = 'agent' WHERE run_id = $1`, [run.runId]);
+        const path = `/threads/${run.threadId}/runs`;
+        const body = { assistant_id: 'agent', input: {}, multitask_strategy: 'interrupt' };
+        for (const [method, of, sent] of [
+          ['POST', `${path}/${run.runId}/cancel`],
+          ['POST', path, body],
+          ['DELETE', `${path}/${run.runId}`],
+        ] as const) {
+          const response = await fetch(replica.url + of, {
+            method,
+            ...(sent && { body: JSON.stringify(sent), headers: { 'content-type': 'application/json' } }),
+            signal: AbortSignal.timeout(5_000),
+          });
+          expect([of, response.ok]).toEqual([of, true]);
+        }
+      } finally {
+        await replica.close();
+      }
+    });
+
     async function insertTemporaryThread(): Promise<string> {
       const threadId = await insertThread();
       await pool.query('UPDATE threads SET temporary = true WHERE thread_id = $1', [threadId]);
