@@ -135,7 +135,8 @@ export class DeliveriesService {
     const { payload: body, sealedHeaders, authUser } = await this.deliveries.messageOf(tenantId, deliveryId);
     const user = authUser ?? undefined;
     const headers = openHeaders(this.secrets, sealedHeaders, tenantId, deliveryId);
-    const { kind, runId, threadId, exportId, maxAttempts } = original;
+    const { kind, runId, threadId, exportId } = original;
+    const maxAttempts = kind === 'test' ? original.maxAttempts : this.maxAttempts;
     const message = { kind, runId, threadId, exportId, url, headers, body, maxAttempts, replayOf: original };
     return this.send(tenantId, { ...message, ...(user && { user }) }, 'webhook');
   }

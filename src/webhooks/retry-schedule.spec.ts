@@ -19,6 +19,11 @@ describe('retry schedule', () => {
     expect(schedule.delayAfter(1, 10 ** 12)).toBe(86_400_000);
   });
 
+  it('repeats its last wait for a delivery with more attempts, from when it was longer', () => {
+    const schedule = new RetrySchedule([1_000, 3_000, 10_000], () => 0);
+    expect([3, 4, 10].map((attempt) => schedule.delayAfter(attempt))).toEqual([10_000, 10_000, 10_000]);
+  });
+
   it.each([
     ['120', 120_000],
     [' 0 ', 0],

@@ -17,9 +17,12 @@ export class RetrySchedule {
     return this.delaysMs.length + 1;
   }
 
-  /** Wait after the failed `attempt` (1 is the first). A delay that the receiver asks for can only make it longer. */
+  /**
+   * Wait after the failed `attempt` (1 is the first). A delay that the receiver asks for can only make it longer. A delivery that
+   * was stored when the schedule was longer has more attempts than this one has waits: the last wait is then repeated.
+   */
   delayAfter(attempt: number, retryAfterMs = 0): number {
-    const planned = this.delaysMs[attempt - 1] ?? 0;
+    const planned = this.delaysMs[attempt - 1] ?? this.delaysMs.at(-1) ?? 0;
     const requested = Math.min(retryAfterMs, RetrySchedule.LONGEST_RETRY_AFTER_MS);
     return Math.round(Math.max(planned, requested) * (1 + this.random() * RetrySchedule.JITTER));
   }
