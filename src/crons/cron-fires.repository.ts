@@ -82,15 +82,17 @@ export class CronFiresRepository {
 
   /**
    * Claims a tick for its run, inside the transaction that inserts the run. Resolves to false if it is claimed already or no
-   * longer due.
+   * longer due, as those of a deleted cron.
    */
-  async claimFire(manager: EntityManager, fire: CronFireEntity, threadId: string): Promise<boolean> {
-    const { affected } = await manager.update(
-      CronFireEntity,
-      { tenantId: fire.tenantId, fireId: fire.fireId, status: 'pending' },
-      { status: 'started', threadId, firedAt: new Date() },
+  async claimFire(manager: EntityManager, { tenantId, fireId }: CronFireEntity, threadId: string): Promise<boolean> {
+    const [, claimed]: [unknown[], number] = await manager.query(
+      `UPDATE cron_fires SET status = 'started', thread_id = $3, fired_at = clock_timestamp()
+       WHERE tenant_id = $1 AND fire_id = $2 AND status = 'pending' AND EXISTS (
+         SELECT FROM crons c WHERE c.tenant_id = $1 AND c.cron_id = cron_fires.cron_id AND c.deleted_at IS NULL
+       )`,
+      [tenantId, fireId, threadId],
     );
-    return affected === 1;
+    return claimed === 1;
   }
 
   /** Records that there will be no run; resolves to false if the tick no longer waits for one. */

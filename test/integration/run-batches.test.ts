@@ -4,6 +4,9 @@ import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { TenantId } from '../../src/auth/tenant';
 import { CronExecutor } from '../../src/crons/cron-executor';
+import { CronFiresRepository } from '../../src/crons/cron-fires.repository';
+import { CronRuns } from '../../src/crons/cron-runs';
+import { CronsRepository } from '../../src/crons/crons.repository';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
 import { registerNamespace } from '../support/temporal';
@@ -158,6 +161,34 @@ describe('a batch of runs', () => {
     await sql('DELETE FROM threads');
     expect(await executor.startPending(cron)).toHaveLength(5);
     expect(await ticks()).toEqual({ 'backfill started': 10, 'manual failed': 1 });
+  });
+
+  it('is not continued for the ticks of a cron that is deleted meanwhile', async () => {
+    const create = await fetch(`${api.url}/runs/crons`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ assistant_id: 'three', schedule: '0 * * * *', input: {} }),
+    });
+    const { cron_id: cronId } = (await create.json()) as { cron_id: string };
+    const tenantId = api.config.auth.defaultTenantId as TenantId;
+    const [crons, fires, runs] = [CronsRepository, CronFiresRepository, CronRuns].map((each) =>
+      api.app.get<unknown>(each, { strict: false }),
+    ) as [CronsRepository, CronFiresRepository, CronRuns];
+    const ticks = [1, 2].map((hour) => ({ scheduledAt: new Date(`2026-01-05T0${hour}:00:00Z`) }));
+    await crons.locked(tenantId, cronId, (cron, manager) =>
+      fires.insertFires(
+        manager,
+        cron,
+        ticks.map((tick) => ({ ...tick, trigger: 'backfill', status: 'pending' })),
+      ),
+    );
+    const cron = (await crons.findCron(tenantId, cronId))!;
+    const [first, second] = await fires.pending(tenantId, cronId, 2);
+    expect(await runs.createRunOfTick(cron, first)).toMatchObject({ runId: first.runId });
+    await crons.markDeleted(tenantId, cronId);
+    expect(await runs.createRunOfTick(cron, second)).toBeNull();
+    expect(await count('runs')).toBe(1);
+    expect(await count('threads')).toBe(1);
   });
 
   it('is cancelled while a worker writes events of several of its runs in one statement', async () => {
