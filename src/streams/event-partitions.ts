@@ -69,7 +69,7 @@ export class EventPartitionSweep implements Sweep {
     });
   }
 
-  /** Drops days older than the retention with no runs in flight. */
+  /** Drops days older than the retention, unless a run of such a day, which began or took long, hasn't been over for as long. */
   private async dropBefore(time: number): Promise<void> {
     const partitions: { name: string }[] = await this.database.query(
       `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'run_events'::regclass`,
@@ -80,22 +80,25 @@ export class EventPartitionSweep implements Sweep {
       const day = Date.parse(`${year}-${month}-${dayOfMonth}T00:00:00Z`);
       if (day + DAY_MS > time) continue;
       const [{ busy }]: [{ busy: boolean }] = await this.database.query(
-        `SELECT EXISTS (SELECT 1 FROM runs WHERE run_id >= $1 AND run_id < $2 AND ${inFlightSql()}) AS busy`,
-        [lowestId(day), lowestId(day + DAY_MS)],
+        `SELECT EXISTS (SELECT FROM runs WHERE run_id >= $1 AND run_id < $2 AND ${inFlightSql()})
+           OR EXISTS (SELECT FROM runs WHERE run_id >= $1 AND run_id < $2 AND ended_at > $3) AS busy`,
+        [lowestId(day), lowestId(day + DAY_MS), new Date(time)],
       );
       if (!busy) await withBriefLock(this.database, (manager) => manager.query(`DROP TABLE ${name}`));
     }
   }
 
-  /** Deletes events older than the retention, of runs that have ended, from the default partition, which is never dropped. */
+  /** Deletes the events of runs that are older than the retention, and ended before it, from the default partition, which is never dropped. */
   private async deleteDefaultBefore(time: number): Promise<void> {
     for (;;) {
       const [, deleted]: [unknown, number] = await this.database.query(
         `DELETE FROM run_events_default WHERE ctid = ANY (ARRAY(
            SELECT e.ctid FROM run_events_default e
-           WHERE e.run_id < $1 AND NOT EXISTS (SELECT FROM runs r WHERE r.run_id = e.run_id AND ${inFlightSql('r')})
+           WHERE e.run_id < $1 AND NOT EXISTS (
+             SELECT FROM runs r WHERE r.run_id = e.run_id AND (${inFlightSql('r')} OR r.ended_at > $2)
+           )
            LIMIT ${DELETED_AT_ONCE}))`,
-        [lowestId(time)],
+        [lowestId(time), new Date(time)],
       );
       if (deleted < DELETED_AT_ONCE) return;
     }

@@ -540,25 +540,52 @@ describe('a run', () => {
   it('leaves its events, for as long as they are kept, in the partition of days without one', async () => {
     const { eventRetentionMs } = api.config.runs;
     const before = (ms: number) => uuidv7({ msecs: Date.now() - ms });
-    const [past, running, recent] = [
+    const [past, running, late, recent] = [
+      before(2 * eventRetentionMs),
       before(2 * eventRetentionMs),
       before(2 * eventRetentionMs),
       before(eventRetentionMs / 2),
     ];
+    const all = [past, running, late, recent];
     // Enough of them that one statement does not delete all.
     await pool.query(
       `INSERT INTO run_events_default (run_id, seq, tenant_id, event, data)
        SELECT run_id, seq, $2, 'values', '{}' FROM unnest($1::uuid[]) run_id, generate_series(0, 6000) seq`,
-      [[past, running, recent], api.config.auth.defaultTenantId],
+      [all, api.config.auth.defaultTenantId],
     );
     const inserted = await insertRun(await insertThread(), 'running', 1);
     await pool.query('UPDATE runs SET run_id = $2 WHERE run_id = $1', [inserted, running]);
+    const ended = await insertRun(await insertThread(), 'success', 1);
+    await pool.query('UPDATE runs SET run_id = $2, ended_at = now() WHERE run_id = $1', [ended, late]);
     await new EventPartitionSweep(api.config, api.app.get(DataSource)).sweep();
     const { rows } = await pool.query<{ run_id: string }>(
       'SELECT DISTINCT run_id FROM run_events_default WHERE run_id = ANY($1)',
-      [[past, running, recent]],
+      [all],
     );
-    expect(rows.map(({ run_id }) => run_id).sort()).toEqual([running, recent].sort());
+    expect(rows.map(({ run_id }) => run_id).sort()).toEqual([running, late, recent].sort());
+  });
+
+  it('leaves its events in the partition of the day on which it was created, for as long as after any end', async () => {
+    const DAY_MS = 86_400_000;
+    const { eventRetentionMs } = api.config.runs;
+    const day = Math.floor((Date.now() - 3 * eventRetentionMs) / DAY_MS) * DAY_MS;
+    const name = `run_events_${new Date(day).toISOString().slice(0, 10).replaceAll('-', '')}`;
+    const edge = (time: number): string => uuidv7({ msecs: time }).slice(0, 13) + '-0000-0000-000000000000';
+    await pool.query(`CREATE TABLE ${name} PARTITION OF run_events FOR VALUES FROM ('${edge(day)}') TO ('${edge(day + DAY_MS)}')`);
+    const sweep = async (): Promise<boolean> => {
+      await new EventPartitionSweep(api.config, api.app.get(DataSource)).sweep();
+      const { rows } = await pool.query<{ kept: boolean }>('SELECT to_regclass($1) IS NOT NULL AS kept', [name]);
+      return rows[0].kept;
+    };
+    const inserted = await insertRun(await insertThread(), 'success', 1);
+    const runId = uuidv7({ msecs: day + 1 });
+    await pool.query('UPDATE runs SET run_id = $2, ended_at = now() WHERE run_id = $1', [inserted, runId]);
+    expect(await sweep()).toBe(true);
+    await pool.query(`UPDATE runs SET ended_at = now() - $2 * interval '1 millisecond' WHERE run_id = $1`, [
+      runId,
+      eventRetentionMs + 1_000,
+    ]);
+    expect(await sweep()).toBe(false);
   });
 
   it('gets no partition while a long transaction reads the log, and does not wait for it', async () => {
