@@ -165,12 +165,19 @@ export class DeliveriesRepository {
     });
   }
 
-  /** Ends a delivery outside an attempt. One that has ended stays as it is. */
+  /**
+   * Ends a delivery outside an attempt. One that has ended stays as it is. The outcome of an attempt in flight is unknown, unless it
+   * is still recorded.
+   */
   async endDelivery(tenantId: TenantId, deliveryId: string, status: DeliveryStatus, error: string): Promise<void> {
     await this.deliveries.query(
-      `UPDATE webhook_deliveries SET status = $3, last_error = $4, next_attempt_at = NULL, finished_at = now()
-        WHERE tenant_id = $1 AND delivery_id = $2 AND status = 'pending'`,
-      [tenantId, deliveryId, status, error],
+      `WITH ended AS (
+         UPDATE webhook_deliveries SET status = $3, last_error = $4, next_attempt_at = NULL, finished_at = now()
+          WHERE tenant_id = $1 AND delivery_id = $2 AND status = 'pending' RETURNING 1
+       )
+       UPDATE webhook_attempts SET outcome = 'worker_lost', error = $5
+        WHERE tenant_id = $1 AND delivery_id = $2 AND outcome IS NULL AND EXISTS (SELECT FROM ended)`,
+      [tenantId, deliveryId, status, error, `${error}, during the attempt: the receiver may have got it`],
     );
   }
 

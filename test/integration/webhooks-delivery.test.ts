@@ -285,6 +285,17 @@ describe('webhook delivery against real receivers', () => {
     });
   });
 
+  it('shows that an attempt in flight may have arrived when the delivery is cancelled', async () => {
+    const deliveries = stack.api.app.get(DeliveriesRepository, { strict: false });
+    const deliveryId = await stack.enqueue('http://127.0.0.1:9/hook');
+    const made = { attemptId: uuidv7(), deliveryId, attempt: 1, plannedAt: new Date(), startedAt: new Date() };
+    const later = new Date(Date.now() + 600_000);
+    await deliveries.beginAttempt(stack.tenantId, { ...made, requestHeaders: {}, signedWith: [] }, 'lost', later);
+    await deliveries.endDelivery(stack.tenantId, deliveryId, 'cancelled', 'Cancelled by an operator');
+    const error = 'Cancelled by an operator, during the attempt: the receiver may have got it';
+    expect(await stack.get(deliveryId)).toMatchObject({ status: 'cancelled', attempts: [{ outcome: 'worker_lost', error }] });
+  });
+
   it('fails when the rules refuse a URL at the time of delivery, without a connection', async () => {
     const delivery = await stack.ended(await stack.deliver('http://10.0.0.1/hook?token=t'));
     expect(delivery).toMatchObject({
