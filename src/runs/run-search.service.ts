@@ -70,7 +70,8 @@ function toFoundRun(row: RunEntity): FoundRun {
     graph_id: row.graphId,
     status: row.status,
     created_at: toApiTime(row.createdAt),
-    started_at: row.startedAt && toApiTime(row.startedAt),
+    // One that ended before its turn has a place in its thread's stream.
+    started_at: row.attempt > 0 && row.startedAt ? toApiTime(row.startedAt) : null,
     ended_at: row.endedAt && toApiTime(row.endedAt),
     attempts: row.attempt,
     error: row.error && { error: row.error.error, message: row.error.message },

@@ -42,7 +42,10 @@ describe('runs over all threads', () => {
   }
 
   /** A run as its end leaves it. */
-  async function insert(status: string, { hoursAgo = 0, message = '', metadata = {} } = {}): Promise<string> {
+  async function insert(
+    status: string,
+    { hoursAgo = 0, message = '', metadata = {}, attempt = 2, seconds = 1 } = {},
+  ): Promise<string> {
     const at = new Date(Date.now() - hoursAgo * HOUR_MS);
     const thread = uuidv7();
     const run = uuidv7({ msecs: at.getTime() });
@@ -51,9 +54,13 @@ describe('runs over all threads', () => {
     await sql.query(
       `INSERT INTO runs (tenant_id, run_id, thread_id, assistant_id, graph_id, status, attempt, kwargs, metadata, error,
          multitask_strategy, scheduled_at, created_at, updated_at, started_at, ended_at)
-       VALUES ($1, $2, $3, $4, 'chat', $5, 2, '{}', $6, $7, 'enqueue', $8, $8, $8, $8::timestamptz + interval '1 s',
-         CASE WHEN $5 = 'running' THEN NULL ELSE $8::timestamptz + interval '3 s' END)`,
-      [tenant, run, thread, assistantId, status, metadata, message ? { error: 'Error', message } : null, at],
+       VALUES ($1, $2, $3, $4, 'chat', $5, $9, '{}', $6, $7, 'enqueue', $8, $8, $8,
+         $8::timestamptz + $10::float8 * interval '1 s',
+         CASE WHEN $5 = 'running' THEN NULL ELSE $8::timestamptz + ($10::float8 + 2) * interval '1 s' END)`,
+      [
+        ...[tenant, run, thread, assistantId, status, metadata, message ? { error: 'Error', message } : null, at],
+        ...[attempt, seconds],
+      ],
     );
     return run;
   }
@@ -97,5 +104,16 @@ describe('runs over all threads', () => {
     expect(stats.buckets.filter(({ created }) => created! > 0)).toHaveLength(2);
     const failed = stats.buckets.find(({ error }) => error === 1)!;
     expect(failed).toMatchObject({ created: 1, success: 0, wait_ms_p50: 1000, duration_ms_p95: 3000 });
+  });
+
+  it('have no start when they were cancelled before their turn: only their thread has a place for them', async () => {
+    const cancelled = await insert('interrupted', { hoursAgo: 3, attempt: 0, seconds: 600 });
+    const [found] = (await (await ask('/runs/search', { run_id: cancelled })).json()) as Found[];
+    expect(found).toMatchObject({ attempts: 0, started_at: null, ended_at: expect.any(String) });
+    const stats = (await (await ask('/runs/overview', { hours: 24, buckets: 24 })).json()) as {
+      buckets: Record<string, number | null>[];
+    };
+    const waits = stats.buckets.map(({ wait_ms_p95 }) => wait_ms_p95);
+    expect(Math.max(...waits.map((wait) => wait ?? 0))).toBe(1000);
   });
 });

@@ -139,6 +139,13 @@ describe('explainRun', () => {
       null,
     ],
     [
+      'that was cancelled before its turn, and has a place among the runs of its thread',
+      facts({ ...ended, attempt: 0, status: 'interrupted', cancelReason: 'requested' }),
+      'The run ended as interrupted. A client cancelled it.',
+      null,
+      null,
+    ],
+    [
       'that stopped at an interrupt',
       facts({ ...ended, status: 'success' }, { threadStatus: 'interrupted', asks: true }),
       'success after 4 s.',

@@ -113,7 +113,8 @@ function explainRunning(facts: RunFacts): RunExplanation {
 }
 
 function explainEnded({ run, asks, delivery, temporal }: RunFacts): RunExplanation {
-  const took = run.startedAt && run.endedAt ? ` after ${span(run.endedAt.getTime() - run.startedAt.getTime())}` : '';
+  const { attempt, startedAt, endedAt } = run;
+  const took = attempt > 0 && startedAt && endedAt ? ` after ${span(endedAt.getTime() - startedAt.getTime())}` : '';
   const attempts = run.attempt > 1 ? `, in attempt ${run.attempt}` : '';
   const error = run.error ? ` ${run.error.error}: ${oneLine(run.error.message)}` : '';
   const cancelled =
