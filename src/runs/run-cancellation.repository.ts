@@ -10,7 +10,7 @@ import { deleteCheckpoints } from './run-checkpoints';
 import { completedEnding } from './run-ending';
 import { RunListeners } from './run-listeners';
 import { inEncryptionContext } from '../database/at-rest';
-import { appendEnd } from './run-log-end';
+import { appendEnd, forgetLog } from './run-log-end';
 import { CancelAction, CancelReason, RunEntity } from './run.entity';
 import { lockThread, releaseThread } from './thread-lock';
 import { placeUnstarted } from './thread-positions.repository';
@@ -111,7 +111,7 @@ export class RunCancellationRepository {
   }
 
   /**
-   * Deletes a run, its events and its checkpoints. A worker that holds it is fenced from now on.
+   * Deletes a run, its events but the end of its log, and its checkpoints. A worker that holds it is fenced from now on.
    * @returns deliveries that were stored because the run was in flight, to be started now
    */
   deleteRun(tenantId: TenantId, { runId, threadId }: RunEntity): Promise<DeliveryReference[]> {
@@ -121,6 +121,7 @@ export class RunCancellationRepository {
       if (!run) return [];
       await manager.delete(RunEntity, { tenantId, runId });
       await appendEnd(manager, run, { status: 'deleted', result: {} });
+      await forgetLog(manager, runId);
       await deleteCheckpoints(manager, run);
       await placeUnstarted(manager, run);
       await releaseThread(manager, run);

@@ -5,6 +5,7 @@ import { inFlightSql } from '../database/run-status';
 import { type EventContent, toRows } from '../streams/event-rows';
 import { END_EVENT, END_HINT, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
 import type { RunEnding } from './run-ending';
+import { forgetLog } from './run-log-end';
 import type { RunEntity } from './run.entity';
 import { placeUnstarted } from './thread-positions.repository';
 
@@ -86,7 +87,7 @@ export interface Closed {
   hasNext: boolean;
 }
 
-/** Ends the run in one statement, plus a second one if it never began. */
+/** Ends the run in one statement, plus further ones if it never began, and if it is deleted. */
 export async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<Closed> {
   const endedAt = new Date();
   const [{ unstarted, hasNext }]: [{ unstarted: boolean; hasNext: boolean }] = await manager.query(
@@ -94,6 +95,7 @@ export async function closeRun(manager: EntityManager, run: RunEntity, ending: R
     closingParameters(run, ending, endedAt),
   );
   if (unstarted || run.startedAt === null) await placeUnstarted(manager, run);
+  if (ending.status === 'deleted') await forgetLog(manager, run.runId);
   return { ended: endedRun(run, ending, endedAt), hasNext };
 }
 

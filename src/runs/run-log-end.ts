@@ -12,3 +12,11 @@ export async function appendEnd(manager: EntityManager, run: RunEntity, end: Run
   );
   await manager.query(`SELECT pg_notify('${RUN_EVENTS_CHANNEL}', $1)`, [run.runId + END_HINT]);
 }
+
+/** Deletes the log of a run that is deleted, but its end, which closes the streams of its readers. */
+export async function forgetLog(manager: EntityManager, runId: string): Promise<void> {
+  await manager.query(
+    `DELETE FROM run_events WHERE run_id = $1 AND seq < (SELECT max(seq) FROM run_events WHERE run_id = $1)`,
+    [runId],
+  );
+}

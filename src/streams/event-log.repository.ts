@@ -55,8 +55,8 @@ const APPEND = prepared(
 );
 
 /**
- * Reads the next page of each of the runs. The LIMIT keeps the planner's estimate at one entry of the lists; otherwise it
- * assumes ten and rejects the generic plan.
+ * Reads the next page of each of the runs, and at least one row, whatever is missing before it: of a deleted run, only the end is
+ * left. The LIMIT keeps the planner's estimate at one entry of the lists; otherwise it assumes ten and rejects the generic plan.
  */
 const READ_PAGES = prepared(
   'read-events',
@@ -72,7 +72,8 @@ const READ_PAGES = prepared(
       ORDER BY seq LIMIT ${PAGE_EVENTS}
     ) AS newest
   ) AS event
-  WHERE event.bytes_before < ${PAGE_BYTES} AND coalesce(event."firstSeq", event.seq) <= asked.after + ${PAGE_EVENTS}
+  WHERE event.bytes_before < ${PAGE_BYTES}
+    AND (coalesce(event."firstSeq", event.seq) <= asked.after + ${PAGE_EVENTS} OR event.bytes_before = 0)
   ORDER BY asked.index, event.seq`,
 );
 

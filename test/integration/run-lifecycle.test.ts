@@ -241,6 +241,8 @@ describe('a run', () => {
       const threadId = await insertThread();
       const run = await owned(await insertRun(threadId));
       const waiting = await insertRun(threadId);
+      const event = { tenantId: run.tenantId, runId: run.runId, attempt: 1, seq: 0, event: 'values', data: '{"a":1}' };
+      await log.appendEvents([event]);
       await cancellation.cancelRuns(tenantId(), [run], 'rollback', 'requested');
       expect(await end(enderThatFinds(state), run)).toMatchObject({
         result: { ending: 'deleted' },
@@ -496,6 +498,29 @@ describe('a run', () => {
       for await (const page of log.readAll(runId)) pages.push(page);
       expect(pages.flat()).toEqual(all);
       expect(pages.length).toBeGreaterThan(1);
+    });
+
+    it.each([
+      ['in flight', false],
+      ['has ended', true],
+    ])('and leaves nothing but the end of its log when it is deleted (%s), which readers of any event find', async (_, hasEnded) => {
+      const runId = await insertRun(await insertThread());
+      const run = await owned(runId);
+      const event = { tenantId: run.tenantId, runId, attempt: 1 };
+      // Rows of their own, since their names differ.
+      const events = Array.from({ length: 300 }, (__, seq) => ({ ...event, seq, event: `updates|${seq % 2}`, data: '{"a":1}' }));
+      await log.appendEvents(events);
+      const state = { values: '{"secret":1}', interrupts: '{}', next: [] };
+      if (hasEnded) await runs.endOwnedRun(run, completedEnding('success', state));
+      await cancellation.deleteRun(run.tenantId as TenantId, run);
+      const { rows } = await pool.query<{ seq: number }>('SELECT seq, event, data FROM run_events WHERE run_id = $1', [runId]);
+      const [{ seq }] = rows;
+      const end = { seq, event: END_EVENT, data: '{"status":"deleted","result":{}}' };
+      expect(rows).toEqual([end]);
+      for (const after of [-1, 10, seq - 1]) {
+        expect(await log.readMany([{ runId, after }])).toEqual([{ events: [end], isLast: true }]);
+      }
+      expect(await log.readMany([{ runId, after: seq }])).toEqual([{ events: [], isLast: true }]);
     });
 
     it('after a concurrent cancellation has committed', async () => {
