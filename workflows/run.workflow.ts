@@ -41,9 +41,9 @@ const BEGIN_TIMEOUT_MS = 30_000;
  * 1. `beginRun` is a local activity: the worker that has the workflow begins the run, and waits a moment for its end.
  * 2. What takes longer is watched by `watchRun`, an activity on the task queue of the process that has the run: it beats for it.
  * 3. `executeRun` takes a run that no process has any more, or never had: it resumes from the last checkpoint, under a new
- *    fencing token. Where a process has the run of which the workflow doesn't know that it lost it, the run is watched there first: it may
- *    be executing a node. A node may take hours: only the run's own timeout, a lost heartbeat and a lost session of its worker (src/runs/run-handover.ts, which
- *    fails the activity or replaces the workflow) end an attempt.
+ *    fencing token. Where another process has the run, and the workflow doesn't know that it lost it, the run is watched there
+ *    first: that process may be executing a node. A node may take hours: only the run's own timeout, a lost heartbeat and a lost
+ *    session of its worker (src/runs/run-handover.ts, which fails the activity or replaces the workflow) end an attempt.
  * 4. What the graph itself does (an exception, an interrupt) is a result. The activities fail only where the worker, the
  *    database or Temporal failed, and are then repeated until the run's timeout.
  * 5. However it ends, the end is written once: by an activity, or here when no worker could.

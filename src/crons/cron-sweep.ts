@@ -26,8 +26,8 @@ const MAX_FAILURES = 3;
 const FIRES_BATCH = 1_000;
 
 /**
- * Completes interrupted work (outdated Schedules, ticks without a run), ends crons whose time and ticks are over, applies pauses made in
- * Temporal, runs ticks that no Schedule woke, and deletes old ticks.
+ * Completes interrupted work (outdated Schedules, ticks without a run), ends crons whose time and ticks are over, applies pauses
+ * made in Temporal, runs ticks that no Schedule woke, and deletes old ticks.
  */
 @Injectable()
 @Sweeps(30)

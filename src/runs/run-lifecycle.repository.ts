@@ -63,7 +63,7 @@ export interface Ended {
   deliveries: DeliveryReference[];
 }
 
-/** `rollback-requested`: the run may only be deleted. Null: the attempt doesn't hold it any more. In both cases nothing was changed. */
+/** `rollback-requested`: the run may only be deleted. Null: the attempt doesn't hold it any more. Nothing was changed in both cases. */
 export type EndResult = Ended | 'rollback-requested' | null;
 
 /** Locks the thread before the run, as every transaction does that locks both: the other order would be a deadlock. */

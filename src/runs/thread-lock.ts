@@ -49,7 +49,8 @@ const HAS_RUN = `EXISTS (SELECT 1 FROM runs WHERE tenant_id = $1 AND thread_id =
 export async function releaseThread(manager: EntityManager, { tenantId, threadId }: ThreadKey): Promise<void> {
   await manager.query(
     `UPDATE threads SET updated_at = now(), status = settled_status,
-       delete_after = CASE WHEN NOT temporary THEN delete_after WHEN ${HAS_RUN} THEN now() + interval '${TEMPORARY_KEPT}' ELSE now() END
+       delete_after = CASE WHEN NOT temporary THEN delete_after
+         WHEN ${HAS_RUN} THEN now() + interval '${TEMPORARY_KEPT}' ELSE now() END
      WHERE tenant_id = $1 AND thread_id = $2 AND (status = 'busy' OR (temporary AND NOT ${HAS_RUN}))
        AND NOT EXISTS (SELECT 1 FROM runs WHERE tenant_id = $1 AND thread_id = $2 AND ${inFlightSql()})`,
     [tenantId, threadId],

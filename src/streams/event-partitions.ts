@@ -69,7 +69,7 @@ export class EventPartitionSweep implements Sweep {
     });
   }
 
-  /** Drops days older than the retention, unless a run of such a day, which began or took long, hasn't been over for as long. */
+  /** Drops days older than the retention, if each of their runs, which may have begun late or taken long, ended before it as well. */
   private async dropBefore(time: number): Promise<void> {
     const partitions: { name: string }[] = await this.database.query(
       `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'run_events'::regclass`,
@@ -88,7 +88,7 @@ export class EventPartitionSweep implements Sweep {
     }
   }
 
-  /** Deletes the events of runs that are older than the retention, and ended before it, from the default partition, which is never dropped. */
+  /** Deletes events of the same runs from the default partition, which is never dropped. */
   private async deleteDefaultBefore(time: number): Promise<void> {
     for (;;) {
       const [, deleted]: [unknown, number] = await this.database.query(

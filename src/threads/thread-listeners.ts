@@ -6,7 +6,7 @@ import type { ThreadKey } from './thread-key';
 
 /** A feature that follows threads. */
 export interface ThreadListener {
-  /** Threads are about to be deleted, by a request or by their expiry: called inside the transaction that does it, which has them. */
+  /** Threads are about to be deleted, by a request or by their expiry: called inside the transaction that does it, with their locks. */
   beforeDeletion?(manager: EntityManager, threads: ThreadKey[]): Promise<void>;
   /** Threads were deleted, inside the same transaction. */
   threadsDeleted?(manager: EntityManager, threads: ThreadKey[]): Promise<void>;
