@@ -279,8 +279,8 @@ export class ThreadsService {
   /** Resolves to false when there is no such thread. */
   private async remove(tenantId: TenantId, threadId: string): Promise<boolean> {
     const inFlight = await this.repository.deleteThread(tenantId, threadId);
-    // The rows are deleted, so a workflow that this doesn't reach ends when it reads them next.
-    await Promise.allSettled((inFlight ?? []).map((runId) => this.orchestrator.cancelRun(runId)));
+    // Doesn't wait: the rows are deleted, so a workflow that this doesn't reach ends when it reads them next.
+    void Promise.allSettled((inFlight ?? []).map((runId) => this.orchestrator.cancelRun(runId)));
     return inFlight !== null;
   }
 

@@ -266,6 +266,7 @@ describe('a run', () => {
           ['POST', `${path}/${run.runId}/cancel`],
           ['POST', path, body],
           ['DELETE', `${path}/${run.runId}`],
+          ['DELETE', `/threads/${run.threadId}`],
         ] as const) {
           const response = await fetch(replica.url + of, {
             method,
