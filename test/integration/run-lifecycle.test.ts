@@ -263,10 +263,10 @@ describe('a run', () => {
         const path = `/threads/${run.threadId}/runs`;
         const body = { assistant_id: 'agent', input: {}, multitask_strategy: 'interrupt' };
         for (const [method, of, sent] of [
-          ['POST', `${path}/${run.runId}/cancel`],
+          ['POST', `${path}/${run.runId}/cancel`, undefined],
           ['POST', path, body],
-          ['DELETE', `${path}/${run.runId}`],
-          ['DELETE', `/threads/${run.threadId}`],
+          ['DELETE', `${path}/${run.runId}`, undefined],
+          ['DELETE', `/threads/${run.threadId}`, undefined],
         ] as const) {
           const response = await fetch(replica.url + of, {
             method,
