@@ -251,7 +251,7 @@ describe('a run', () => {
       expect(await runs.findRunById(run.runId)).toBeNull();
       const { rows } = await pool.query('SELECT event, data FROM run_events WHERE run_id = $1', [run.runId]);
       expect(rows).toEqual([{ event: END_EVENT, data: '{"status":"deleted","result":{}}' }]);
-      const { rows: threads } = await pool.query('SELECT status, values FROM threads WHERE thread_id = $1', [threadId]);
+      const { rows: threads } = await pool.query('SELECT status, "values" FROM threads WHERE thread_id = $1', [threadId]);
       expect(threads).toEqual([{ status: 'busy', values: { before: true } }]);
     });
 
