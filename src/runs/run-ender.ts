@@ -56,7 +56,9 @@ export class RunEnder {
     if (!run) return { result: { ending: 'deleted' }, next: null };
     const state = await this.storedState(run);
     const lost = await this.lostEnding(run, ending, message, state);
-    const ended = await this.commit(run, undefined, lost, (storable) => this.lifecycle.endRun(runId, undefined, storable));
+    const ended = await this.commit(run, undefined, lost, (storable) =>
+      this.lifecycle.endRun(runId, undefined, storable),
+    );
     return ended ?? { result: { ending }, next: null };
   }
 

@@ -251,7 +251,9 @@ describe('a run', () => {
       expect(await runs.findRunById(run.runId)).toBeNull();
       const { rows } = await pool.query('SELECT event, data FROM run_events WHERE run_id = $1', [run.runId]);
       expect(rows).toEqual([{ event: END_EVENT, data: '{"status":"deleted","result":{}}' }]);
-      const { rows: threads } = await pool.query('SELECT status, "values" FROM threads WHERE thread_id = $1', [threadId]);
+      const { rows: threads } = await pool.query('SELECT status, "values" FROM threads WHERE thread_id = $1', [
+        threadId,
+      ]);
       expect(threads).toEqual([{ status: 'busy', values: { before: true } }]);
     });
 
@@ -297,13 +299,16 @@ describe('a run', () => {
     it.each([
       ['interrupt', true],
       ['rollback', false],
-    ] as const)('while it waits, by %s: a stateless one is kept like any other that has ended: %s', async (action, kept) => {
-      const threadId = await insertTemporaryThread();
-      const run = (await runs.findRunById(await insertRun(threadId)))!;
-      await cancellation.cancelRuns(tenantId(), [run], action, 'requested');
-      expect(await isKept(threadId)).toBe(kept);
-      expect(await threadStatus(threadId)).toBe('idle');
-    });
+    ] as const)(
+      'while it waits, by %s: a stateless one is kept like any other that has ended: %s',
+      async (action, kept) => {
+        const threadId = await insertTemporaryThread();
+        const run = (await runs.findRunById(await insertRun(threadId)))!;
+        await cancellation.cancelRuns(tenantId(), [run], action, 'requested');
+        expect(await isKept(threadId)).toBe(kept);
+        expect(await threadStatus(threadId)).toBe('idle');
+      },
+    );
 
     it('too late, when it has ended: the result of a stateless one is kept for as long, unless the run is deleted', async () => {
       const threadId = await insertTemporaryThread();
@@ -331,7 +336,10 @@ describe('a run', () => {
 
     it('from no process while it waits', async () => {
       const runId = await insertRun(await insertThread());
-      expect(await runs.takeOverRun(runId, REVISION, 'ours', null)).toMatchObject({ state: 'held', run: { attempt: 1 } });
+      expect(await runs.takeOverRun(runId, REVISION, 'ours', null)).toMatchObject({
+        state: 'held',
+        run: { attempt: 1 },
+      });
     });
   });
 
@@ -504,25 +512,36 @@ describe('a run', () => {
     it.each([
       ['in flight', false],
       ['has ended', true],
-    ])('and leaves nothing but the end of its log when it is deleted (%s), which readers of any event find', async (_, hasEnded) => {
-      const runId = await insertRun(await insertThread());
-      const run = await owned(runId);
-      const event = { tenantId: run.tenantId, runId, attempt: 1 };
-      // Rows of their own, since their names differ.
-      const events = Array.from({ length: 300 }, (__, seq) => ({ ...event, seq, event: `updates|${seq % 2}`, data: '{"a":1}' }));
-      await log.appendEvents(events);
-      const state = { values: '{"secret":1}', interrupts: '{}', next: [] };
-      if (hasEnded) await runs.endOwnedRun(run, completedEnding('success', state));
-      await cancellation.deleteRun(run.tenantId as TenantId, run);
-      const { rows } = await pool.query<{ seq: number }>('SELECT seq, event, data FROM run_events WHERE run_id = $1', [runId]);
-      const [{ seq }] = rows;
-      const end = { seq, event: END_EVENT, data: '{"status":"deleted","result":{}}' };
-      expect(rows).toEqual([end]);
-      for (const after of [-1, 10, seq - 1]) {
-        expect(await log.readMany([{ runId, after }])).toEqual([{ events: [end], isLast: true }]);
-      }
-      expect(await log.readMany([{ runId, after: seq }])).toEqual([{ events: [], isLast: true }]);
-    });
+    ])(
+      'and leaves nothing but the end of its log when it is deleted (%s), which readers of any event find',
+      async (_, hasEnded) => {
+        const runId = await insertRun(await insertThread());
+        const run = await owned(runId);
+        const event = { tenantId: run.tenantId, runId, attempt: 1 };
+        // Rows of their own, since their names differ.
+        const events = Array.from({ length: 300 }, (__, seq) => ({
+          ...event,
+          seq,
+          event: `updates|${seq % 2}`,
+          data: '{"a":1}',
+        }));
+        await log.appendEvents(events);
+        const state = { values: '{"secret":1}', interrupts: '{}', next: [] };
+        if (hasEnded) await runs.endOwnedRun(run, completedEnding('success', state));
+        await cancellation.deleteRun(run.tenantId as TenantId, run);
+        const { rows } = await pool.query<{ seq: number }>(
+          'SELECT seq, event, data FROM run_events WHERE run_id = $1',
+          [runId],
+        );
+        const [{ seq }] = rows;
+        const end = { seq, event: END_EVENT, data: '{"status":"deleted","result":{}}' };
+        expect(rows).toEqual([end]);
+        for (const after of [-1, 10, seq - 1]) {
+          expect(await log.readMany([{ runId, after }])).toEqual([{ events: [end], isLast: true }]);
+        }
+        expect(await log.readMany([{ runId, after: seq }])).toEqual([{ events: [], isLast: true }]);
+      },
+    );
 
     it('after a concurrent cancellation has committed', async () => {
       const threadId = await insertThread();
@@ -597,7 +616,9 @@ describe('a run', () => {
     const day = Math.floor((Date.now() - 3 * eventRetentionMs) / DAY_MS) * DAY_MS;
     const name = `run_events_${new Date(day).toISOString().slice(0, 10).replaceAll('-', '')}`;
     const edge = (time: number): string => uuidv7({ msecs: time }).slice(0, 13) + '-0000-0000-000000000000';
-    await pool.query(`CREATE TABLE ${name} PARTITION OF run_events FOR VALUES FROM ('${edge(day)}') TO ('${edge(day + DAY_MS)}')`);
+    await pool.query(
+      `CREATE TABLE ${name} PARTITION OF run_events FOR VALUES FROM ('${edge(day)}') TO ('${edge(day + DAY_MS)}')`,
+    );
     const sweep = async (): Promise<boolean> => {
       await new EventPartitionSweep(api.config, api.app.get(DataSource)).sweep();
       const { rows } = await pool.query<{ kept: boolean }>('SELECT to_regclass($1) IS NOT NULL AS kept', [name]);

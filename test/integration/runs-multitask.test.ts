@@ -294,18 +294,21 @@ describeLanguages('double texting and cancelling, of graphs in $language', ({ gr
         await waitFor('the run to be gone', async () => !(await exists(thread, run)));
       }
 
-      it.each(['ask', 'nap'] as const)('in the node %s: the question is open, and the answer before it is kept', async (node) => {
-        const thread = await asked();
-        await answer(thread, { says: 'one' });
-        const before = await client.threads.getState(thread);
-        const { values, interrupts } = await client.threads.get(thread);
-        await withdraw(thread, node);
-        expect(await questionsOf(thread)).toEqual(['Continue?']);
-        expect(await client.threads.getState(thread)).toEqual(before);
-        expect(await client.threads.get(thread)).toMatchObject({ status: 'interrupted', values, interrupts });
-        await answer(thread, { says: 'no' });
-        expect((await client.threads.getState(thread)).values).toMatchObject({ answers: ['one', 'no'] });
-      });
+      it.each(['ask', 'nap'] as const)(
+        'in the node %s: the question is open, and the answer before it is kept',
+        async (node) => {
+          const thread = await asked();
+          await answer(thread, { says: 'one' });
+          const before = await client.threads.getState(thread);
+          const { values, interrupts } = await client.threads.get(thread);
+          await withdraw(thread, node);
+          expect(await questionsOf(thread)).toEqual(['Continue?']);
+          expect(await client.threads.getState(thread)).toEqual(before);
+          expect(await client.threads.get(thread)).toMatchObject({ status: 'interrupted', values, interrupts });
+          await answer(thread, { says: 'no' });
+          expect((await client.threads.getState(thread)).values).toMatchObject({ answers: ['one', 'no'] });
+        },
+      );
 
       it('and the thread continues without an answer: it asks again', async () => {
         const thread = await asked();

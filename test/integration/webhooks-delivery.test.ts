@@ -293,7 +293,10 @@ describe('webhook delivery against real receivers', () => {
     await deliveries.beginAttempt(stack.tenantId, { ...made, requestHeaders: {}, signedWith: [] }, 'lost', later);
     await deliveries.endDelivery(stack.tenantId, deliveryId, 'cancelled', 'Cancelled by an operator');
     const error = 'Cancelled by an operator, during the attempt: the receiver may have got it';
-    expect(await stack.get(deliveryId)).toMatchObject({ status: 'cancelled', attempts: [{ outcome: 'worker_lost', error }] });
+    expect(await stack.get(deliveryId)).toMatchObject({
+      status: 'cancelled',
+      attempts: [{ outcome: 'worker_lost', error }],
+    });
   });
 
   it('fails when the rules refuse a URL at the time of delivery, without a connection', async () => {

@@ -89,7 +89,8 @@ describe('the workflow of a cron, over weeks', () => {
       },
       finishRun: async (runId) => {
         const ended = await lifecycle.endRun(runId, undefined, completedEnding('success', undefined));
-        if (ended && ended !== 'rollback-requested' && ended.next) await api.app.get(RunOrchestrator, { strict: false }).startRun(ended.next);
+        if (ended && ended !== 'rollback-requested' && ended.next)
+          await api.app.get(RunOrchestrator, { strict: false }).startRun(ended.next);
       },
     };
   });
