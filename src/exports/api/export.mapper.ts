@@ -1,4 +1,4 @@
-import type { PartFile, PartitionRow } from '../partitions/partitions.repository';
+import type { PartFile, PartitionRow } from '../partitions/partition-row';
 import type { ExportRow } from '../export-row';
 import type { BulkExport, BulkExportRun, ExportProgress, ExportProgressEvent } from './export-responses.schemas';
 

@@ -11,7 +11,8 @@ import { ParquetEncoder } from '../parquet/parquet-encoder';
 import { sentenceOf } from '../../storage/store-error';
 import { ExportVerifier } from '../verification/export-verifier';
 import { LostPartition, PartitionProgress, PartitionTools, PartitionWork } from './partition-work';
-import { PartFile, PartitionRow, PartitionsRepository } from './partitions.repository';
+import type { PartFile, PartitionRow } from './partition-row';
+import { PartitionsRepository } from './partitions.repository';
 import { selectionOf } from './row-selection';
 import { TraceReader } from './trace-reader';
 

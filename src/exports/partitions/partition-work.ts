@@ -9,7 +9,8 @@ import type { ExportRow } from '../export-row';
 import { ExportColumn, exportColumns } from '../parquet/export-columns';
 import type { ParquetEncoder, SpooledPart } from '../parquet/parquet-encoder';
 import type { PartReader, PartRows } from './part-reader';
-import type { PartFile, PartitionRow, PartitionsRepository } from './partitions.repository';
+import type { PartFile, PartitionRow } from './partition-row';
+import type { PartitionsRepository } from './partitions.repository';
 import { RowSelection, selectionOf } from './row-selection';
 import type { TraceReader } from './trace-reader';
 

@@ -11,7 +11,8 @@ import { objectPath } from '../destinations/export-layout';
 import { DestinationsService } from '../destinations/destinations.service';
 import { exportErrors } from '../exports.errors';
 import { ExportsRepository } from '../exports.repository';
-import { type PartFile, PartitionsRepository } from '../partitions/partitions.repository';
+import type { PartFile } from '../partitions/partition-row';
+import { PartitionsRepository } from '../partitions/partitions.repository';
 import { previewParquet } from './parquet-preview';
 import type { ExportPreview, PreviewQuery } from './preview.schemas';
 

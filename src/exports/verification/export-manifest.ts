@@ -1,7 +1,7 @@
 import type { OpenDestination } from '../destinations/destinations.service';
 import { exportColumns } from '../parquet/export-columns';
 import { objectPath } from '../destinations/export-layout';
-import { PartFile, PartitionRow, filesByPartition } from '../partitions/partitions.repository';
+import { filesByPartition, type PartFile, type PartitionRow } from '../partitions/partition-row';
 import type { ExportRow } from '../export-row';
 
 /** The data that a consumer needs to check an export. It contains no time of writing, so a repetition writes the same bytes. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { parquetMetadataAsync } from 'hyparquet';
 import pLimit from 'p-limit';
-import type { PartFile } from '../partitions/partitions.repository';
+import type { PartFile } from '../partitions/partition-row';
 import type { ObjectStore } from '../../storage/object-store';
 import { StoreError } from '../../storage/store-error';
 
