@@ -59,6 +59,11 @@ export const exportFailures = {
       code: 'RowsMoved',
       hint: AGAIN,
     }),
+  rowsLate: (rows: number) =>
+    new ExportFailure(`${rows} rows became visible while the day was written; it is written again`, false, {
+      code: 'RowsMoved',
+      hint: AGAIN,
+    }),
   notEncoded: (reason: string, cause: unknown) =>
     new ExportFailure(
       `A Parquet file could not be made: ${reason}`,

@@ -117,6 +117,29 @@ describe('an export is verified', () => {
     letGo();
     expect(await harness.ended(id)).toMatchObject({ status: 'Completed' });
   });
+
+  it('and fails when a filter hides that the source has lost rows', async () => {
+    const { project, body } = await prepare(90);
+    const { reached, letGo } = holdUpload(0);
+    const { id } = await harness.createExport({ ...body, filter: 'eq(run_type, "chain")' });
+    await reached;
+    await harness.database.query(`DELETE FROM trace_runs WHERE project_id = $1`, [project]);
+    letGo();
+    expect(await harness.ended(id)).toMatchObject({ status: 'Failed', error_code: 'SourceShrank' });
+  });
+
+  it('and rows that match the filter and become visible late are not left out', async () => {
+    const { project, prefix, body } = await prepare(90);
+    const { reached, letGo } = holdUpload(2);
+    const { id } = await harness.createExport({ ...body, filter: 'eq(run_type, "chain")' });
+    await reached;
+    await harness.createRuns(project, DAY, 1, -0);
+    letGo();
+    expect(await harness.ended(id)).toMatchObject({ status: 'Completed', progress: { rows_written: 91 } });
+    const [run] = await harness.runs(id);
+    expect(run.errors.retry_0).toMatch(/^1 rows became visible/);
+    expect(await harness.read(`${prefix}/export_id=${id}`, COUNT)).toEqual([{ rows: 91, ids: 91 }]);
+  });
 });
 
 describe('permissions', () => {
@@ -279,6 +302,29 @@ describe('late data', () => {
     );
     expect(read).toEqual({ rows: 3, changed: 1 });
     await harness.call('PATCH', `/${schedule.id}`, { status: 'Cancelled' });
+  });
+
+  it('is complete without rows that change for the first time after their place was read', async () => {
+    const { project, destination } = await prepare(90);
+    await harness.database.query(
+      `UPDATE trace_runs SET updated_at = now() - interval '2 hours' WHERE project_id = $1 AND name = 'run 0'`,
+      [project],
+    );
+    const { reached, letGo } = holdUpload(2);
+    const id = uuidv7();
+    await harness.database.query(
+      `INSERT INTO bulk_exports (tenant_id, export_id, destination_id, session_id, start_time, end_time, format_version,
+         compression, status, changed_after, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, 'v2_beta', 'none', 'Created', now() - interval '1 hour', now() - interval '10 seconds')`,
+      [TENANT, id, destination.id, project, WINDOW.start_time, WINDOW.end_time],
+    );
+    await reached;
+    await harness.database.query(`UPDATE trace_runs SET updated_at = now() WHERE project_id = $1 AND name = 'run 0'`, [
+      project,
+    ]);
+    letGo();
+    expect(await harness.ended(id)).toMatchObject({ status: 'Completed', progress: { rows_written: 89 } });
+    expect(await harness.runs(id)).toMatchObject([{ status: 'Completed', retry_number: 0 }]);
   });
 
   it('is for scheduled exports only', async () => {

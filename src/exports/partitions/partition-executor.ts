@@ -130,25 +130,25 @@ export class PartitionExecutor {
   }
 
   /**
-   * Compares what was written with the source. If rows became visible after the reader had passed them (their transaction was
-   * slow), or moved to an earlier place, the partition is written again; fewer rows than an earlier attempt has counted are a loss, and
-   * fail. With a filter, rows may appear and disappear as they change, so only a loss counts. Counts last, when everything is
-   * stored, to include rows that became visible until then.
+   * Compares what was written with the source. Counts last, when everything is stored, to include rows that became visible until
+   * then. Fewer rows than an earlier attempt has counted are a loss, and fail, whatever the filter: rows that leave it are still
+   * there. Rows that became visible after the reader had passed them (their transaction was slow), or moved to an earlier place, make
+   * the partition be written again. A filter, or a later pass, chooses rows by what they contain, so they enter and leave as they
+   * change: these are exported as they were when their place was read, and only rows that are new in the source count as missing.
    */
   private async checkRows(tenantId: TenantId, row: ExportRow, partition: PartitionRow, rows: number): Promise<void> {
-    if (row.filter !== null && rows >= partition.rowsSeen) return;
+    const { partitionId, attempt, rowsSeen } = partition;
     const counted = await this.tools.reader.count(tenantId, selectionOf(row, partition, row.plannedAt!));
-    if (row.filter !== null) {
-      if (rows >= counted) return;
-    } else {
-      const seen = await this.partitions.sawRows(tenantId, partition.partitionId, counted);
-      if (counted < seen) {
-        throw exportFailures.rowsGone(counted, seen);
-      }
-      if (rows === counted) return;
-    }
-    await this.partitions.dropFiles(tenantId, partition.partitionId, partition.attempt, 0);
-    throw exportFailures.rowsMoved(rows, counted);
+    const hasAll = row.filter === null && row.changedAfter === null;
+    const seen = hasAll ? rowsSeen : (partition.sourceSeen ?? counted.sourceRows);
+    if (counted.sourceRows < seen) throw exportFailures.rowsGone(counted.sourceRows, seen);
+    const late = hasAll ? 0 : counted.sourceRows - seen;
+    const isComplete = late === 0 && (rows === counted.rows || (!hasAll && rows >= Math.min(counted.rows, rowsSeen)));
+    // Before the count is recorded: an attempt that compares with it must not find files that were written without these rows.
+    if (!isComplete) await this.partitions.dropFiles(tenantId, partitionId, attempt, 0);
+    await this.partitions.sawRows(tenantId, partitionId, attempt, counted.sourceRows, hasAll);
+    if (late > 0) throw exportFailures.rowsLate(late);
+    if (!isComplete) throw exportFailures.rowsMoved(rows, counted.rows);
   }
 
   /** Records the failure for the user, and decides whether the partition is retried. */

@@ -17,8 +17,10 @@ export interface PartitionRow {
   rowsPlanned: number;
   rowsWritten: number;
   bytesWritten: number;
-  /** The most rows that an attempt has counted in the source. */
+  /** The most rows of the selection that an attempt has counted in the source. */
   rowsSeen: number;
+  /** The most rows that an attempt has counted without the filter; null when an earlier release planned the partition. */
+  sourceSeen: number | null;
   /** Whether the files were read back; null until the partition is complete. */
   verified: boolean | null;
   errorCode: string | null;
@@ -59,7 +61,7 @@ export const PARTITION_COLUMNS = `
   ${isoText('r.start_time')} AS "startTime", ${isoText('r.end_time')} AS "endTime", r.status, r.attempt,
   r.retry_number AS "retryNumber", r.errors, r.rows_planned::float8 AS "rowsPlanned",
   r.rows_written::float8 AS "rowsWritten", r.bytes_written::float8 AS "bytesWritten",
-  r.rows_seen::float8 AS "rowsSeen", r.verified, r.error_code AS "errorCode", r.error_hint AS "errorHint",
+  r.rows_seen::float8 AS "rowsSeen", r.source_seen::float8 AS "sourceSeen", r.verified, r.error_code AS "errorCode", r.error_hint AS "errorHint",
   ${isoText('r.heartbeat_at')} AS "heartbeatAt", coalesce(${STALLED}, false) AS "isStalled",
   ${isoText('r.created_at')} AS "createdAt", ${isoText('r.updated_at')} AS "updatedAt",
   ${isoText('r.finished_at')} AS "finishedAt"`;

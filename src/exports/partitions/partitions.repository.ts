@@ -28,22 +28,22 @@ export class PartitionsRepository {
       // 24 hours and not a day: a session's time zone must not make days of 23 hours.
       await transaction.query(
         `INSERT INTO bulk_export_runs
-           (tenant_id, export_run_id, export_id, session_id, day, start_time, end_time, status, rows_planned, rows_seen, started_at,
-            finished_at, verified)
+           (tenant_id, export_run_id, export_id, session_id, day, start_time, end_time, status, rows_planned, rows_seen, source_seen,
+            started_at, finished_at, verified)
          SELECT e.tenant_id, gen_random_uuid(), e.export_id, 
            CASE WHEN e.session_id IS NULL THEN c.session_id END, (d.day AT TIME ZONE 'UTC')::date,
            greatest(d.day, e.start_time), least(d.day + interval '24 hours', e.end_time),
-           CASE WHEN c.rows IS NULL THEN 'Completed' ELSE 'Created' END, coalesce(c.rows, 0), coalesce(c.rows, 0),
+           CASE WHEN c.rows IS NULL THEN 'Completed' ELSE 'Created' END, coalesce(c.rows, 0), coalesce(c.rows, 0), c.source_rows,
            CASE WHEN c.rows IS NULL THEN now() END, CASE WHEN c.rows IS NULL THEN now() END, c.rows IS NULL OR NULL
          FROM bulk_exports e
          CROSS JOIN LATERAL generate_series(
            date_trunc('day', e.start_time, 'UTC'), e.end_time - interval '1 microsecond', interval '24 hours') AS d(day)
-         LEFT JOIN unnest($3::date[], $4::bigint[], $5::uuid[]) AS c(day, rows, session_id)
+         LEFT JOIN unnest($3::date[], $4::bigint[], $5::bigint[], $6::uuid[]) AS c(day, rows, source_rows, session_id)
            ON c.day = (d.day AT TIME ZONE 'UTC')::date
          WHERE e.tenant_id = $1 AND e.export_id = $2 AND (e.session_id IS NOT NULL OR c.session_id IS NOT NULL)`,
         [
           ...[tenantId, exportId, counts.map(({ day }) => day), counts.map(({ rows: count }) => count)],
-          counts.map(({ sessionId }) => sessionId),
+          ...[counts.map(({ sourceRows }) => sourceRows), counts.map(({ sessionId }) => sessionId)],
         ],
       );
     });
@@ -204,14 +204,23 @@ export class PartitionsRepository {
     });
   }
 
-  /** Records the rows that an attempt has counted in the source; resolves to the maximum of all attempts. */
-  async sawRows(tenantId: TenantId, partitionId: string, rows: number): Promise<number> {
-    const [[row]] = await this.database.query<[{ rowsSeen: number }[], number]>(
-      `UPDATE bulk_export_runs SET rows_seen = greatest(rows_seen, $3)
-       WHERE tenant_id = $1 AND export_run_id = $2 RETURNING rows_seen::float8 AS "rowsSeen"`,
-      [tenantId, partitionId, rows],
+  /**
+   * Records how many rows the attempt that owns the partition has counted in the source, without the filter.
+   * @param isSelection whether the partition exports all of them
+   */
+  async sawRows(
+    tenantId: TenantId,
+    partitionId: string,
+    attempt: number,
+    sourceRows: number,
+    isSelection: boolean,
+  ): Promise<void> {
+    await this.database.query(
+      `UPDATE bulk_export_runs SET source_seen = greatest(source_seen, $4),
+         rows_seen = CASE WHEN $5 THEN greatest(rows_seen, $4) ELSE rows_seen END
+       WHERE tenant_id = $1 AND export_run_id = $2 AND attempt = $3`,
+      [tenantId, partitionId, attempt, sourceRows, isSelection],
     );
-    return row?.rowsSeen ?? rows;
   }
 
   /** Completes the partition for the attempt that owns it. */

@@ -16,11 +16,18 @@ export interface RowSelection {
   filter: string | null;
 }
 
+/** Number of rows at one moment. */
+export interface RowCount {
+  /** Rows of the selection. */
+  rows: number;
+  /** Rows of its window, whatever they contain: without the filter, and changed or not. */
+  sourceRows: number;
+}
+
 /** Number of rows of a project on one UTC day. */
-export interface DayCount {
+export interface DayCount extends RowCount {
   sessionId: string;
   day: string;
-  rows: number;
 }
 
 /**

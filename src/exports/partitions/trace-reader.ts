@@ -10,7 +10,7 @@ import { SqlParams } from '../../traces/filter/sql-params';
 import { ExportColumn, readColumns } from '../parquet/export-columns';
 import { isoText } from '../export-row';
 import { PartReader, RowStream } from './part-reader';
-import type { DayCount, RowKey, RowSelection } from './row-selection';
+import type { DayCount, RowCount, RowKey, RowSelection } from './row-selection';
 import { SqlLiterals } from './sql-literals';
 
 /** Maximum of rows in one statement, since its snapshot blocks vacuum. */
@@ -47,27 +47,27 @@ export class TraceReader {
   }
 
   /**
-   * Rows by project and UTC day; days without rows are absent. Grouped by a value that is cheap to compute: text is made once
-   * per day, not per row.
+   * Rows by project and UTC day; days without selected rows are absent. Grouped by a value that is cheap to compute: text is made
+   * once per day, not per row.
    */
   countDays(tenantId: TenantId, selection: RowSelection): Promise<DayCount[]> {
-    const { where, params } = this.where(tenantId, selection);
+    const { window, choice, params } = this.conditions(tenantId, selection);
     return this.database.query<DayCount[]>(
-      `SELECT (day AT TIME ZONE 'UTC')::date::text AS day, project_id AS "sessionId", rows FROM (
-         SELECT r.project_id, date_bin('1 day', r.start_time, '2000-01-01Z') AS day, count(*)::float8 AS rows
-         FROM trace_runs r WHERE ${where} GROUP BY 1, 2
-       ) AS days ORDER BY days.day, days.project_id`,
+      `SELECT (day AT TIME ZONE 'UTC')::date::text AS day, project_id AS "sessionId", days.rows, "sourceRows" FROM (
+         SELECT r.project_id, date_bin('1 day', r.start_time, '2000-01-01Z') AS day, ${counts(choice)}
+         FROM trace_runs r WHERE ${window.join(' AND ')} GROUP BY 1, 2
+       ) AS days WHERE days.rows > 0 ORDER BY days.day, days.project_id`,
       params.values,
     );
   }
 
-  async count(tenantId: TenantId, selection: RowSelection): Promise<number> {
-    const { where, params } = this.where(tenantId, selection);
-    const [row] = await this.database.query<[{ rows: number }]>(
-      `SELECT count(*)::float8 AS rows FROM trace_runs r WHERE ${where}`,
+  async count(tenantId: TenantId, selection: RowSelection): Promise<RowCount> {
+    const { window, choice, params } = this.conditions(tenantId, selection);
+    const [row] = await this.database.query<[RowCount]>(
+      `SELECT ${counts(choice)} FROM trace_runs r WHERE ${window.join(' AND ')}`,
       params.values,
     );
-    return row.rows;
+    return row;
   }
 
   /** The rows after `after`, part by part. The caller closes the reader. */
@@ -75,9 +75,10 @@ export class TraceReader {
     const names = readColumns(columns).map(({ sql }) => sql);
     return new PartReader(after, ROWS_AT_ONCE, async (from, signal) => {
       // COPY takes no parameters.
-      const { where, params } = this.where(tenantId, selection, from, new SqlLiterals());
+      const { window, choice, params } = this.conditions(tenantId, selection, new SqlLiterals());
+      const place = from ? [`(r.start_time, r.run_id) > ${keyOf(from, params)}`] : [];
       const sql = `COPY (
-         SELECT ${names.join(', ')} FROM trace_runs r WHERE ${where}
+         SELECT ${names.join(', ')} FROM trace_runs r WHERE ${[...window, ...place, ...choice].join(' AND ')}
          ORDER BY r.start_time, r.run_id LIMIT ${params.add(ROWS_AT_ONCE, 'bigint')}
        ) TO STDOUT`;
       const [client, release] = await takeConnection(this.database);
@@ -85,14 +86,14 @@ export class TraceReader {
     });
   }
 
-  private where(
+  /** Conditions for all rows of the window that count, and those that choose among them by what the rows contain. */
+  private conditions(
     tenantId: TenantId,
     { projectId, startTime, endTime, watermark, changedAfter, filter }: RowSelection,
-    after: RowKey | null = null,
     params = new SqlParams(),
-  ): { where: string; params: SqlParams } {
+  ): { window: string[]; choice: string[]; params: SqlParams } {
     const tenant = params.add(tenantId, 'uuid');
-    const conditions = [
+    const window = [
       `r.tenant_id = ${tenant}`,
       projectId === null
         ? `r.project_id IN (SELECT p.project_id FROM trace_projects p
@@ -102,11 +103,17 @@ export class TraceReader {
       `r.start_time < ${params.add(endTime, 'timestamptz')}`,
       `r.received_at <= ${params.add(watermark, 'timestamptz')}`,
     ];
-    if (changedAfter !== null) conditions.push(`r.updated_at > ${params.add(changedAfter, 'timestamptz')}`);
-    if (after) conditions.push(`(r.start_time, r.run_id) > ${keyOf(after, params)}`);
-    if (filter !== null) conditions.push(filterToSql(parseFilter(filter), params));
-    return { where: conditions.join(' AND '), params };
+    const choice: string[] = [];
+    if (changedAfter !== null) choice.push(`r.updated_at > ${params.add(changedAfter, 'timestamptz')}`);
+    if (filter !== null) choice.push(filterToSql(parseFilter(filter), params));
+    return { window, choice, params };
   }
+}
+
+/** Columns of a RowCount. */
+function counts(choice: string[]): string {
+  const chosen = choice.length === 0 ? 'count(*)' : `(count(*) FILTER (WHERE ${choice.join(' AND ')}))`;
+  return `${chosen}::float8 AS rows, count(*)::float8 AS "sourceRows"`;
 }
 
 function keyOf({ startTime, runId }: RowKey, params: SqlParams): string {
