@@ -106,29 +106,29 @@ export class ExportsRepository {
   }
 
   /**
-   * Reopens partitions of an export that failed or timed out, and the export with them: it waits for its turn again. Resolves
-   * to the ids of the partitions that were opened.
+   * Reopens partitions of an export that failed or timed out, and the export with them: it waits for its turn again. An export of
+   * which all partitions are complete has only its last files to write.
+   * @returns false if nothing was reopened: the export has another status, or the partition is complete
    */
-  async reopenExport(tenantId: TenantId, exportId: string, partitionId: string | null): Promise<string[]> {
+  async reopenExport(tenantId: TenantId, exportId: string, partitionId: string | null): Promise<boolean> {
     return this.database.transaction(async (manager) => {
       const [held] = await manager.query<[unknown[], number]>(
         `UPDATE bulk_exports SET status = 'Created', error = NULL, error_code = NULL, error_hint = NULL,
            finished_at = NULL, started_at = NULL, workflow_seen_at = NULL, updated_at = now()
-         WHERE tenant_id = $1 AND export_id = $2 AND status IN ('Failed', 'TimedOut') AND (planned_at IS NULL OR EXISTS (
-           SELECT FROM bulk_export_runs r WHERE r.tenant_id = $1 AND r.export_id = $2 AND r.status <> 'Completed'
-             AND ($3::uuid IS NULL OR r.export_run_id = $3)))
+         WHERE tenant_id = $1 AND export_id = $2 AND status IN ('Failed', 'TimedOut') AND ($3::uuid IS NULL OR EXISTS (
+           SELECT FROM bulk_export_runs r
+           WHERE r.tenant_id = $1 AND r.export_id = $2 AND r.status <> 'Completed' AND r.export_run_id = $3))
          RETURNING export_id`,
         [tenantId, exportId, partitionId],
       );
-      if (held.length === 0) return [];
-      const [rows] = await manager.query<[{ partitionId: string }[], number]>(
+      if (held.length === 0) return false;
+      await manager.query(
         `UPDATE bulk_export_runs SET status = 'Created', retry_base = retry_number, finished_at = NULL,
            error_code = NULL, error_hint = NULL, updated_at = now()
-         WHERE tenant_id = $1 AND export_id = $2 AND status <> 'Completed' AND ($3::uuid IS NULL OR export_run_id = $3)
-         RETURNING export_run_id AS "partitionId"`,
+         WHERE tenant_id = $1 AND export_id = $2 AND status <> 'Completed' AND ($3::uuid IS NULL OR export_run_id = $3)`,
         [tenantId, exportId, partitionId],
       );
-      return rows.map((row) => row.partitionId);
+      return true;
     });
   }
 

@@ -181,6 +181,27 @@ describe('failures', () => {
     expect(await harness.ended(id)).toMatchObject({ status: 'Completed', error: null });
   });
 
+  it('after the last partition can be retried, without writing a partition again', async () => {
+    const { prefix, body } = await prepare();
+    harness.proxy.fault = ({ method, url }) =>
+      method === 'PUT' && url?.includes('_manifest.json') ? 'expired' : undefined;
+    const { id } = await harness.createExport(body);
+    expect(await harness.ended(id)).toMatchObject({
+      status: 'Failed',
+      error_code: 'ExpiredToken',
+      progress: { partitions_done: 3 },
+    });
+    harness.proxy.fault = () => undefined;
+    const before = harness.proxy.seen.length;
+    const [run] = await harness.runs(id);
+    expect((await harness.call('POST', `/${id}/runs/${run.id}/retry`)).status).toBe(409);
+    expect((await harness.call('POST', `/${id}/retry`)).status).toBe(200);
+    expect(await harness.ended(id)).toMatchObject({ status: 'Completed', error: null, error_code: null });
+    const written = harness.proxy.seen.slice(before).filter(({ method }) => method === 'PUT');
+    expect(written.filter(({ url }) => url.includes('.parquet'))).toEqual([]);
+    expect(await harness.bucket.keys(`${prefix}/export_id=${id}`)).toContain(`${prefix}/export_id=${id}/_SUCCESS`);
+  });
+
   it('end a cancelled export permanently', async () => {
     const { body } = await prepare();
     failDay(DAYS[0], 'hang');

@@ -94,8 +94,8 @@ export class ExportsService {
   }
 
   /**
-   * Retries partitions that failed or weren't reached in time: one of them, or all. Complete ones stay as they are. The export
-   * waits for its turn again, with its full time limit.
+   * Retries partitions that failed or weren't reached in time: one of them, or all. Complete ones stay as they are; when all are
+   * complete, the last files of the export are written again. The export waits for its turn again, with its full time limit.
    * @throws {ApiError} 404; 409 when there is nothing to retry, or while the workflow that ended the export hasn't closed. A
    *   cancelled export can't be restarted.
    */
@@ -111,7 +111,9 @@ export class ExportsService {
       throw exportErrors.partitionNotRetryable(partition.partitionId, partition.status);
     // A workflow that is still open may write its end once more, which would end the retried export.
     if (!(await this.hasClosed(exportId))) throw exportErrors.exportStillEnding(exportId);
-    await this.exports.reopenExport(tenantId, exportId, partitionId ?? null);
+    if (!(await this.exports.reopenExport(tenantId, exportId, partitionId ?? null))) {
+      throw exportErrors.exportNotRetryable(exportId, (await this.getExport(tenantId, exportId)).status);
+    }
     await this.start(tenantId, exportId, false);
     return this.getExport(tenantId, exportId);
   }
