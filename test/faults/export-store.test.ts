@@ -13,11 +13,23 @@ import { waitFor } from '../support/wait-for';
 const TENANT = '00000000-0000-0000-0000-000000000000';
 const DAY = '2026-09-10';
 const ROWS = 400;
+/** The page of a proxy in front of a store that is away: it is no XML. */
+const BAD_GATEWAY = '<html><body><center><h1>502 Bad Gateway</h1></center><hr><center>nginx</center></body></html>';
 
 /** Treatment of a request instead of passing it to the store; undefined lets it through. */
 type Fault = (
   request: IncomingMessage,
-) => 'deny' | 'unknown key' | 'error' | 'slow down' | 'reset' | 'reset halfway' | 'hang' | 'hang halfway' | undefined;
+) =>
+  | 'deny'
+  | 'unknown key'
+  | 'error'
+  | 'slow down'
+  | 'bad gateway'
+  | 'reset'
+  | 'reset halfway'
+  | 'hang'
+  | 'hang halfway'
+  | undefined;
 
 let api: TestApi;
 let worker: TestExportWorker;
@@ -51,6 +63,9 @@ function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
     return void incoming.once('data', () => incoming.socket.destroy()).once('end', () => incoming.socket.destroy());
   }
   if (happening === 'hang') return void incoming.resume();
+  if (happening === 'bad gateway') {
+    return void incoming.resume().once('end', () => outgoing.writeHead(502, { 'content-type': 'text/html' }).end(BAD_GATEWAY));
+  }
   if (happening && happening !== 'hang halfway') {
     const [status, code] = {
       deny: [403, 'AccessDenied'],
@@ -224,6 +239,17 @@ it('retries when the store was away, and shows what failed', async () => {
   expect(run?.errors.retry_0).toContain('InternalError');
   expect(run?.retry_number).toBeGreaterThanOrEqual(1);
   expect(await countRows(`${destination.config.prefix}/export_id=${id}`)).toEqual({ rows: ROWS, ids: ROWS });
+});
+
+it('continues when the proxy in front of a store answers with its own page for a while', async () => {
+  fault = () => undefined;
+  const { body: destination } = await createDestination();
+  let answers = 0;
+  // More than the client repeats by itself.
+  fault = ({ method }) => (method === 'PUT' && (answers += 1) <= 2 * Patience.work.maxAttempts ? 'bad gateway' : undefined);
+  const row = await exportAll(destination);
+  expect(row).toMatchObject({ status: 'Completed', progress: { rows_written: ROWS } });
+  expect((await runOf(row.id as string))?.errors.retry_0).toMatch(/^The store answered 502/);
 });
 
 it('continues after connections that hang: before an answer, and in the middle of one', async () => {

@@ -11,6 +11,14 @@ function answer(name: string, status: number, message = name, headers: Record<st
   });
 }
 
+/** The error of the client for a page of HTML. */
+function unreadable(status: number): Error {
+  const message =
+    '@aws-sdk XML parse error: mismatched tags <hr> and </body>\n' +
+    '  Deserialization error: to see the raw response, inspect the hidden field {error}.$response on this object.';
+  return Object.assign(new Error(message), { $metadata: { httpStatusCode: status } });
+}
+
 describe('errors of stores', () => {
   it.each([
     [answer('AccessDenied', 403), 'Access denied', true],
@@ -35,6 +43,9 @@ describe('errors of stores', () => {
     [answer('SlowDown', 503), 'The store answered 503: SlowDown', false],
     [answer('InternalError', 500), 'The store answered 500: InternalError', false],
     [answer('TooManyRequests', 429), 'The store answered 429', false],
+    [unreadable(502), 'The store answered 502: not an answer of S3', false],
+    [unreadable(404), 'Invalid endpoint', true],
+    [unreadable(501), 'Invalid endpoint', true],
     [new Error('connect ECONNREFUSED 127.0.0.1:9'), 'Invalid endpoint', false],
     [new AggregateError([new Error('connect ECONNREFUSED ::1:9')], ''), 'Invalid endpoint', false],
     [new Error('socket hang up'), 'The store could not be reached: socket hang up', false],

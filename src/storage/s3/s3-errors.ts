@@ -1,3 +1,4 @@
+import { PASSING_STATUSES } from '../http-transport';
 import { explainAnswer, explainRefusal, explainUnreachable, RETRIED, StoreProblem, Words } from '../store-error';
 
 const ACCESS_DENIED: Words = [
@@ -101,6 +102,10 @@ export function explainS3Error(error: unknown): StoreProblem {
   const isForeign =
     ['SyntaxError', 'AnswerTooLarge'].includes(name) ||
     /deserialization|expected closing tag|not valid XML|char '/i.test(message);
+  // A proxy in front of a store answers with its own page while the store is away.
+  if (isForeign && status !== undefined && PASSING_STATUSES.has(status)) {
+    return explainAnswer(`HTTP ${status}`, 'not an answer of S3, but perhaps of a proxy', status);
+  }
   const isOdd = status === 404 || status === 405 || status === 501 || (status !== undefined && status < 400);
   if (isForeign || isOdd) {
     const code = status === undefined ? 'answer not understood' : `HTTP ${status}`;
