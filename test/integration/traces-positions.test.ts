@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { startTestApi, TestApi } from '../support/api';
 
@@ -48,6 +49,23 @@ describe('runs without positions', () => {
     await send('POST', '/runs/batch', { post: [grandchild, child] });
     await send('POST', '/runs', root);
     expect(await placeOf(grandchild.id)).toEqual({ trace: root.id, above: [root.id, child.id] });
+  });
+
+  it('count as changed when their parent arrives after them, so that a later pass of an export has their place', async () => {
+    const [root, child] = newTrace();
+    for (const run of [child, root]) await send('POST', '/runs', run);
+    expect(await placeOf(child.id)).toEqual({ trace: root.id, above: [root.id] });
+    const database = new Client({ connectionString: api.database.url });
+    await database.connect();
+    try {
+      const { rows } = await database.query(
+        'SELECT updated_at > received_at AS changed FROM trace_runs WHERE run_id = $1',
+        [child.id],
+      );
+      expect(rows).toEqual([{ changed: true }]);
+    } finally {
+      await database.end();
+    }
   });
 
   it('are in the trace of their root when all generations arrive at the same time', async () => {

@@ -215,7 +215,7 @@ export class TraceIngestRepository {
          FROM tree JOIN trace_runs c
            ON c.tenant_id = $1 AND c.trace_id = tree.trace_id AND c.parent_run_id = tree.run_id
        )
-       UPDATE trace_runs r SET dotted_order = tree.path, parent_run_ids = tree.ancestors
+       UPDATE trace_runs r SET dotted_order = tree.path, parent_run_ids = tree.ancestors, updated_at = now()
        FROM tree
        WHERE r.tenant_id = $1 AND r.trace_id = tree.trace_id AND r.run_id = tree.run_id
          AND r.dotted_order <> tree.path`,
