@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import { contentOf } from '../storage/object-store';
-import { DestinationsService, OpenDestination } from './destinations/destinations.service';
+import { DestinationsService } from './destinations/destinations.service';
 import { exportFolder } from './destinations/export-layout';
 import { startBeats } from './export-beats';
 import { ExportFailure, exportFailures, toExportFailure } from './export-failure';
@@ -10,16 +10,14 @@ import { ExportMetrics } from './export.metrics';
 import { ExportWebhooks } from './export-webhooks';
 import type { ExportRow } from './export-row';
 import { ExportsRepository, OnEnd } from './exports.repository';
-import type { PartFile } from './partitions/partition-row';
 import { PartitionsRepository } from './partitions/partitions.repository';
 import { selectionOf } from './partitions/row-selection';
 import { TraceReader } from './partitions/trace-reader';
 import { exportManifest } from './verification/export-manifest';
+import { findLostFile } from './verification/lost-file';
 
 /** Partitions passed to the workflow at once: its history shouldn't hold the ids of ten years. */
 const PLAN_PAGE = 200;
-/** Sizes that are read at a time at the end of an export. */
-const HEADS_AT_ONCE = 16;
 
 /** Executes exports. Every method may be called twice: finished work is recorded in the rows and not repeated. */
 @Injectable()
@@ -79,8 +77,8 @@ export class ExportExecutor {
     const destination = await this.destinations.openDestination(tenantId, row.destinationId);
     const beats = startBeats(() => this.exports.beat(tenantId, exportId));
     try {
-      const wrong = await this.wrongSize(destination, files, signal);
-      if (wrong) throw exportFailures.lostFile(wrong.objectKey);
+      const lost = await findLostFile(destination.store, files, partitions, signal);
+      if (lost) throw exportFailures.lostFile(lost);
       const folder = exportFolder(destination.place, exportId);
       const manifest = exportManifest(row, partitions, files, destination);
       const publish = async (): Promise<void> => {
@@ -124,25 +122,6 @@ export class ExportExecutor {
   async progress(tenantId: TenantId, exportId: string): Promise<ExportRow | undefined> {
     await this.exports.beat(tenantId, exportId);
     return this.exports.findExport(tenantId, exportId);
-  }
-
-  /** Finds the first file whose size in the store is another, in chunks, to stop there; none where sizes may not be read. */
-  private async wrongSize(
-    { store }: OpenDestination,
-    files: PartFile[],
-    signal: AbortSignal,
-  ): Promise<PartFile | undefined> {
-    for (let from = 0; from < files.length; from += HEADS_AT_ONCE) {
-      const some = files.slice(from, from + HEADS_AT_ONCE);
-      const heads = await Promise.all(some.map(({ objectKey }) => store.head(objectKey, signal)));
-      if (heads.some(({ state }) => state === 'forbidden')) return undefined;
-      const wrong = some.find(({ bytes }, index) => {
-        const head = heads[index];
-        return head.state !== 'found' || head.value !== bytes;
-      });
-      if (wrong) return wrong;
-    }
-    return undefined;
   }
 
   private async running(tenantId: TenantId, exportId: string): Promise<ExportRow> {

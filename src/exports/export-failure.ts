@@ -44,10 +44,10 @@ export const exportFailures = {
     }),
   wrongFile: (file: string, problem: string) =>
     new ExportFailure(`${file} ${problem}; it is written again`, false, { code: 'FileNotAsWritten', hint: AGAIN }),
-  lostFile: (file: string) =>
-    new ExportFailure(`${file} is not in the bucket as it was written`, true, {
+  lostFile: ({ objectKey, problem }: { objectKey: string; problem: string }) =>
+    new ExportFailure(`${objectKey} ${problem}`, true, {
       code: 'FileNotAsWritten',
-      hint: 'It was changed after the partition was complete. Create a new export.',
+      hint: 'It was changed after the partition was complete. Restore the file or its permission and retry, or create a new export.',
     }),
   rowsGone: (counted: number, seen: number) =>
     new ExportFailure(`The source has ${counted} rows where ${seen} were counted before: rows are gone`, true, {

@@ -76,6 +76,31 @@ describe('an export is verified', () => {
     expect(await harness.read(`${prefix}/export_id=${id}`, COUNT)).toEqual([{ rows: 90, ids: 90 }]);
   });
 
+  it('and a lost file is written again although the store answers for it as for one that may not be read', async () => {
+    const { prefix, body } = await prepare(90);
+    let writes = 0;
+    // AWS without s3:ListBucket.
+    harness.proxy.fault = ({ method, url }) => {
+      if (!url?.includes('part-00001')) return undefined;
+      if (method === 'PUT') return (writes += 1) === 1 ? 'lose' : undefined;
+      return writes === 1 ? 'deny' : undefined;
+    };
+    const { id } = await harness.createExport(body);
+    expect(await harness.ended(id)).toMatchObject({ status: 'Completed', progress: { rows_written: 90 } });
+    expect((await harness.runs(id))[0].errors.retry_0).toMatch(/part-00001\.parquet is not in the bucket, or may not/);
+    expect(await harness.read(`${prefix}/export_id=${id}`, COUNT)).toEqual([{ rows: 90, ids: 90 }]);
+    expect(await harness.manifest(prefix, id)).toMatchObject({ sizes_verified: true });
+  });
+
+  it('and fails when a verified file can not be read any more at the end', async () => {
+    const { prefix, body } = await prepare(90);
+    harness.proxy.fault = ({ method, url }) =>
+      method === 'HEAD' && url?.includes('part-00001') ? 'deny' : undefined;
+    const { id } = await harness.createExport(body);
+    expect(await harness.ended(id)).toMatchObject({ status: 'Failed', error_code: 'FileNotAsWritten' });
+    expect(await harness.bucket.keys(`${prefix}/export_id=${id}`)).not.toContain(`${prefix}/export_id=${id}/_SUCCESS`);
+  });
+
   it('and rows that are committed after the reader has passed their place are not left out', async () => {
     const { project, prefix, body } = await prepare(90);
     const { reached, letGo } = holdUpload(2);

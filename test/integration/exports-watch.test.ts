@@ -278,6 +278,24 @@ describe('verification', () => {
     harness.proxy.fault = ({ method }) => (method === 'GET' ? 'unknown' : undefined);
     expect((await harness.call('POST', `/${id}/verify`, { checksums: 'yes' })).status).toBe(422);
   });
+
+  it('finds what is missing in a bucket that answers for it as for what may not be read', async () => {
+    const { prefix, body } = await prepare();
+    const { id } = await harness.createExport(body);
+    await harness.ended(id);
+    const folder = `${prefix}/export_id=${id}`;
+    const keys = (await harness.bucket.keys(folder)).filter((key) => key.endsWith('.parquet'));
+    const gone = [`${folder}/_manifest.json`, keys[0]];
+    for (const key of gone) await harness.bucket.delete(key);
+    harness.proxy.fault = ({ url = '' }) => (gone.some((key) => decodeURIComponent(url).includes(key)) ? 'deny' : undefined);
+    const { body: answer } = await harness.call('POST', `/${id}/verify`, {});
+    expect(answer.problems).toEqual(
+      gone.map((key) => ({
+        path: `${testStore().bucket}/${key}`,
+        problem: 'is not in the bucket, or may not be read',
+      })),
+    );
+  });
 });
 
 describe('a preview', () => {

@@ -5,7 +5,7 @@ import { DestinationsService } from '../destinations/destinations.service';
 import type { PartFile } from '../partitions/partition-row';
 import { PartitionsRepository } from '../partitions/partitions.repository';
 import { exportFolder, objectPath } from '../destinations/export-layout';
-import { ExportVerifier } from './export-verifier';
+import { ExportVerifier, GONE_OR_FORBIDDEN } from './export-verifier';
 import { exportErrors } from '../exports.errors';
 import { ExportsRepository } from '../exports.repository';
 import type { ExportVerification, VerificationProblem } from '../api/export-responses.schemas';
@@ -54,17 +54,16 @@ export class ExportVerificationService {
       const report = (key: string, problem: string): void => void problems.push({ path: path(key), problem });
 
       const manifest = await readText(store, `${folder}/_manifest.json`, signal);
-      const notReadable = `cannot be read: the credentials have no ${store.permissions.read}`;
-      const isReadable = manifest.state !== 'forbidden';
-      if (!isReadable) report(`${folder}/_manifest.json`, notReadable);
-      else for (const problem of manifestProblems(manifest, files, path)) report(`${folder}/_manifest.json`, problem);
-      if (isReadable && (await store.head(`${folder}/_SUCCESS`, signal)).state === 'missing') {
-        report(`${folder}/_SUCCESS`, 'is not in the bucket');
-      }
-      if (isReadable) {
-        for (const { file, check } of await this.verifier.check(store, files, signal)) {
+      const success = await store.head(`${folder}/_SUCCESS`, signal);
+      const checks = await this.verifier.check(store, files, signal);
+      if (manifest.state === 'forbidden' && checks.every(({ check }) => check.state === 'unreadable')) {
+        report(`${folder}/_manifest.json`, `cannot be read: the credentials have no ${store.permissions.read}`);
+      } else {
+        for (const problem of manifestProblems(manifest, files, path)) report(`${folder}/_manifest.json`, problem);
+        if (success.state !== 'found') report(`${folder}/_SUCCESS`, problemOf(success.state));
+        for (const { file, check } of checks) {
           if (check.state === 'wrong') report(file.objectKey, check.problem);
-          if (check.state === 'unreadable') report(file.objectKey, notReadable);
+          if (check.state === 'unreadable') report(file.objectKey, GONE_OR_FORBIDDEN);
         }
         const wrong = new Set(problems.map((problem) => problem.path));
         const sound = files.filter(({ objectKey }) => !wrong.has(path(objectKey)));
@@ -94,9 +93,14 @@ export class ExportVerificationService {
   }
 }
 
+/** Continues the path of an object that can't be read, where others can. */
+function problemOf(state: 'missing' | 'forbidden'): string {
+  return state === 'missing' ? 'is not in the bucket' : GONE_OR_FORBIDDEN;
+}
+
 /** Differences between the manifest in the bucket and the record of what was written. */
 function manifestProblems(manifest: Found<string>, files: PartFile[], path: (key: string) => string): string[] {
-  if (manifest.state !== 'found') return ['is not in the bucket'];
+  if (manifest.state !== 'found') return [problemOf(manifest.state)];
   const listed = listedFiles(manifest.value);
   if (!listed) return ['is not a manifest'];
   const byPath = new Map(listed.map((file) => [file.path, file]));

@@ -15,29 +15,46 @@ export type WrittenFile = Pick<PartFile, 'objectKey' | 'rows' | 'bytes'>;
 /** `unreadable`: the credentials may not read. `wrong`: the store holds something else, or nothing. */
 export type FileCheck = { state: 'verified' } | { state: 'unreadable' } | { state: 'wrong'; problem: string };
 
+/** Continues the path of a file as a sentence, where reading it is refused and reading others is not. */
+export const GONE_OR_FORBIDDEN = 'is not in the bucket, or may not be read';
+
+interface CheckedFile<T> {
+  file: T;
+  check: FileCheck;
+}
+
 /** Compares what a store holds with what was written to it, by a Parquet reader that isn't the writer. */
 @Injectable()
 export class ExportVerifier {
   /**
-   * Reads the end of each file: its size and the row count in its footer. Stops at the first that may not be read,
-   * since none may then.
-   * @returns a check for each file, in their order; those after an unreadable one are unreadable
+   * Reads the end of each file: its size and the row count in its footer. A store that doesn't permit listing refuses a file that
+   * isn't there like one that may not be read, so a refusal is a fault of the file if another file can be read. Stops after the
+   * first few if all of these are refused, since none may be read then.
+   * @returns a check for each file, in their order
    */
-  async check<T extends WrittenFile>(
-    store: ObjectStore,
-    files: T[],
-    signal?: AbortSignal,
-  ): Promise<{ file: T; check: FileCheck }[]> {
-    const checks = files.map((file) => ({ file, check: { state: 'unreadable' } as FileCheck }));
-    let isReadable = true;
-    await pLimit(CONCURRENCY).map(checks, async (one) => {
-      if (!isReadable) return;
-      signal?.throwIfAborted();
-      one.check = await checkFile(store, one.file, signal);
-      if (one.check.state === 'unreadable') isReadable = false;
-    });
-    return checks;
+  async check<T extends WrittenFile>(store: ObjectStore, files: T[], signal?: AbortSignal): Promise<CheckedFile<T>[]> {
+    const first = await checkFiles(store, files.slice(0, CONCURRENCY), signal);
+    if (first.every(isUnreadable)) return files.map((file) => ({ file, check: { state: 'unreadable' } }));
+    const checks = [...first, ...(await checkFiles(store, files.slice(CONCURRENCY), signal))];
+    return checks.map((one) =>
+      isUnreadable(one) ? { ...one, check: { state: 'wrong', problem: GONE_OR_FORBIDDEN } } : one,
+    );
   }
+}
+
+function isUnreadable({ check }: CheckedFile<unknown>): boolean {
+  return check.state === 'unreadable';
+}
+
+function checkFiles<T extends WrittenFile>(
+  store: ObjectStore,
+  files: T[],
+  signal: AbortSignal | undefined,
+): Promise<CheckedFile<T>[]> {
+  return pLimit(CONCURRENCY).map(files, async (file) => {
+    signal?.throwIfAborted();
+    return { file, check: await checkFile(store, file, signal) };
+  });
 }
 
 async function checkFile(store: ObjectStore, file: WrittenFile, signal?: AbortSignal): Promise<FileCheck> {
