@@ -63,13 +63,15 @@ export class ExportExecutor {
   }
 
   /**
-   * Writes the manifest and then `_SUCCESS`, and completes the export; resolves to false when it was cancelled first.
+   * Writes the manifest and then `_SUCCESS`, and completes the export; resolves to false when it was cancelled first. No row is locked
+   * meanwhile, since a store may take any time: a cancellation counts until `_SUCCESS` is about to be written.
    * @throws {ExportFailure} when what was written isn't what was planned.
    */
   async complete(tenantId: TenantId, exportId: string, signal: AbortSignal): Promise<boolean> {
     const row = await this.exports.findExport(tenantId, exportId);
     if (row?.status === 'Completed') return true;
     if (row?.status !== 'Running') return false;
+    let { isPublishing } = row;
     const partitions = await this.partitions.listPartitions(tenantId, exportId, null, 0);
     const unfinished = partitions.filter(({ status }) => status !== 'Completed');
     if (unfinished.length > 0) throw await this.noted(tenantId, exportId, exportFailures.incomplete(unfinished.length));
@@ -81,21 +83,27 @@ export class ExportExecutor {
       if (lost) throw exportFailures.lostFile(lost);
       const folder = exportFolder(destination.place, exportId);
       const manifest = exportManifest(row, partitions, files, destination);
-      const publish = async (): Promise<void> => {
-        await destination.store.put(`${folder}/_manifest.json`, contentOf(Buffer.from(manifest)), {
-          contentType: 'application/json',
-          signal,
-        });
+      await destination.store.put(`${folder}/_manifest.json`, contentOf(Buffer.from(manifest)), {
+        contentType: 'application/json',
+        signal,
+      });
+      isPublishing = await this.exports.beginPublishing(tenantId, exportId);
+      if (isPublishing) {
         await destination.store.put(`${folder}/_SUCCESS`, contentOf(Buffer.alloc(0)), { signal });
-      };
-      const isCompleted = await this.ending(tenantId, (onEnd) =>
-        this.exports.completeExport(tenantId, exportId, publish, onEnd),
-      );
-      if (isCompleted) this.metrics.exportEnded('Completed');
-      return isCompleted;
+        const isCompleted = await this.ending(tenantId, (onEnd) =>
+          this.exports.completeExport(tenantId, exportId, onEnd),
+        );
+        if (isCompleted) {
+          this.metrics.exportEnded('Completed');
+          return true;
+        }
+      }
+      // It was cancelled, or another attempt has completed it.
+      return (await this.exports.findExport(tenantId, exportId))?.status === 'Completed';
     } catch (error) {
       if (signal.aborted) throw error;
-      throw await this.noted(tenantId, exportId, toExportFailure(error));
+      const failure = toExportFailure(error);
+      throw await this.noted(tenantId, exportId, isPublishing ? exportFailures.halfPublished(failure) : failure);
     } finally {
       clearInterval(beats);
       destination.store.close();

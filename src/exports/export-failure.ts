@@ -49,6 +49,13 @@ export const exportFailures = {
       code: 'FileNotAsWritten',
       hint: 'It was changed after the partition was complete. Restore the file or its permission and retry, or create a new export.',
     }),
+  halfPublished: (failure: ExportFailure) =>
+    new ExportFailure(
+      `${failure.message}; _SUCCESS may be in the bucket already`,
+      failure.isFinal,
+      { code: failure.code, hint: `${failure.hint} Retry the export if it fails.` },
+      { cause: failure },
+    ),
   rowsGone: (counted: number, seen: number) =>
     new ExportFailure(`The source has ${counted} rows where ${seen} were counted before: rows are gone`, true, {
       code: 'SourceShrank',

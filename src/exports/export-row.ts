@@ -26,6 +26,8 @@ export interface ExportRow {
   /** Watermark of the first pass, for a later pass. */
   changedAfter: string | null;
   status: ExportStatus;
+  /** Whether `_SUCCESS` may be in the bucket. */
+  isPublishing: boolean;
   sourceBulkExportId: string | null;
   error: string | null;
   errorCode: string | null;
@@ -73,7 +75,8 @@ export const EXPORT_COLUMNS = `
   e.session_id AS "sessionId", ${isoText('e.start_time')} AS "startTime", ${isoText('e.end_time')} AS "endTime",
   e.interval_hours AS "intervalHours", e.filter, e.format, e.format_version AS "formatVersion", e.compression,
   e.export_fields AS "exportFields", e.cost_type AS "costType", e.late_data AS "lateData",
-  e.late_pass_of AS "latePassOf", ${isoText('e.changed_after')} AS "changedAfter", e.status, e.source_bulk_export_id AS "sourceBulkExportId", e.error,
+  e.late_pass_of AS "latePassOf", ${isoText('e.changed_after')} AS "changedAfter", e.status,
+  e.publishing_at IS NOT NULL AS "isPublishing", e.source_bulk_export_id AS "sourceBulkExportId", e.error,
   e.error_code AS "errorCode", e.error_hint AS "errorHint", ${isoText('e.verified_at')} AS "verifiedAt",
   (SELECT json_build_object('sealed', w.webhook, 'exportId', w.export_id) FROM bulk_exports w
    WHERE w.tenant_id = e.tenant_id AND w.export_id IN (e.export_id, e.source_bulk_export_id) AND w.webhook IS NOT NULL

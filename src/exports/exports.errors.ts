@@ -20,6 +20,8 @@ export const exportErrors = {
     new ApiError(409, 'export_file_too_large', `${path} is too large for a preview: the limit is ${limit} bytes`),
   exportIsOver: (id: string, status: string) =>
     new ApiError(409, 'export_is_over', `Bulk export ${id} is ${status} and can't be cancelled`),
+  exportIsCompleting: (id: string) =>
+    new ApiError(409, 'export_is_completing', `Bulk export ${id} is being completed and can't be cancelled any more`),
   exportNotComplete: (id: string, status: string) =>
     new ApiError(409, 'export_not_complete', `Bulk export ${id} is ${status}: only a Completed one can be verified`),
   exportNotRetryable: (id: string, status: string) =>

@@ -91,12 +91,12 @@ export class ExportsRepository {
     return rows.length > 0;
   }
 
-  /** Cancels an export that hasn't ended; resolves to whether it did. */
+  /** Cancels an export that hasn't ended and isn't being published; resolves to whether it did. */
   async cancelExport(tenantId: TenantId, exportId: string, onEnd: OnEnd): Promise<boolean> {
     return this.database.transaction(async (manager) => {
       const [rows] = await manager.query<[unknown[], number]>(
         `UPDATE bulk_exports SET status = 'Cancelled', finished_at = now(), updated_at = now()
-         WHERE tenant_id = $1 AND export_id = $2 AND ${openExportSql()}
+         WHERE tenant_id = $1 AND export_id = $2 AND ${openExportSql()} AND publishing_at IS NULL
          RETURNING export_id`,
         [tenantId, exportId],
       );
@@ -161,7 +161,7 @@ export class ExportsRepository {
 
   /**
    * Lets the export run if fewer than `limit` exports of the tenant run or are ahead of it in the queue. A running export keeps
-   * its turn and its time.
+   * its turn and its time; one that is being published gets all of it again, since it can't time out any more.
    */
   async takeTurn(
     tenantId: TenantId,
@@ -179,7 +179,8 @@ export class ExportsRepository {
         [tenantId, exportId, limit],
       );
       const [row] = await transaction.query<{ status: ExportStatus; elapsedMs: number }[]>(
-        `SELECT status, coalesce(extract(epoch FROM clock_timestamp() - started_at) * 1000, 0)::float8 AS "elapsedMs"
+        `SELECT status, CASE WHEN publishing_at IS NULL
+           THEN coalesce(extract(epoch FROM clock_timestamp() - started_at) * 1000, 0) ELSE 0 END::float8 AS "elapsedMs"
          FROM bulk_exports WHERE tenant_id = $1 AND export_id = $2`,
         [tenantId, exportId],
       );
@@ -198,9 +199,9 @@ export class ExportsRepository {
   }
 
   /**
-   * Ends an export that hasn't ended, and with it the partitions that are open. An export that was cancelled meanwhile stays
-   * cancelled, and so do its open partitions. An export that fails without its own message gets that of its first failed
-   * partition.
+   * Ends an export that hasn't ended, and with it the partitions that are open. One that is being published can only fail: with
+   * another ending it stays open, and the sweep continues it. An export that was cancelled meanwhile stays cancelled, and so do its
+   * open partitions. An export that fails without its own message gets that of its first failed partition.
    */
   async endExport(
     tenantId: TenantId,
@@ -221,7 +222,7 @@ export class ExportsRepository {
            WHERE r.tenant_id = $1 AND r.export_id = $2 AND r.status = 'Failed' AND $3 = 'Failed'
            ORDER BY r.day LIMIT 1
          ) AS first ON true
-         WHERE e.tenant_id = $1 AND e.export_id = $2 AND ${openExportSql('e')}
+         WHERE e.tenant_id = $1 AND e.export_id = $2 AND ${openExportSql('e')} AND (e.publishing_at IS NULL OR $3 = 'Failed')
          RETURNING e.export_id`,
         [tenantId, exportId, ending, message ?? null],
       );
@@ -238,29 +239,28 @@ export class ExportsRepository {
   }
 
   /**
-   * Completes a running export. `publish` is called while the row is held, so that a cancellation comes either before
-   * it, and nothing is published, or after it, and the export is over. Resolves to whether it was completed.
+   * Records that `_SUCCESS` may be in the bucket from now on. Such an export can still be completed or fail, but neither be
+   * cancelled nor time out. Resolves to false when it isn't running any more.
    */
-  async completeExport(
-    tenantId: TenantId,
-    exportId: string,
-    publish: () => Promise<void>,
-    onEnd: OnEnd,
-  ): Promise<boolean> {
-    return this.database.transaction(async (transaction) => {
-      const rows = await transaction.query<unknown[]>(
-        `SELECT 1 FROM bulk_exports WHERE tenant_id = $1 AND export_id = $2 AND status = 'Running' FOR UPDATE`,
-        [tenantId, exportId],
-      );
-      if (rows.length === 0) return false;
-      await publish();
-      await transaction.query(
+  async beginPublishing(tenantId: TenantId, exportId: string): Promise<boolean> {
+    const [rows] = await this.database.query<[unknown[], number]>(
+      `UPDATE bulk_exports SET publishing_at = coalesce(publishing_at, now())
+       WHERE tenant_id = $1 AND export_id = $2 AND status = 'Running' RETURNING export_id`,
+      [tenantId, exportId],
+    );
+    return rows.length > 0;
+  }
+
+  /** Completes a running export; resolves to whether it did. */
+  async completeExport(tenantId: TenantId, exportId: string, onEnd: OnEnd): Promise<boolean> {
+    return this.database.transaction(async (manager) => {
+      const [rows] = await manager.query<[unknown[], number]>(
         `UPDATE bulk_exports SET status = 'Completed', finished_at = clock_timestamp(), updated_at = now()
-         WHERE tenant_id = $1 AND export_id = $2`,
+         WHERE tenant_id = $1 AND export_id = $2 AND status = 'Running' RETURNING export_id`,
         [tenantId, exportId],
       );
-      await this.ended(tenantId, exportId, transaction, onEnd);
-      return true;
+      if (rows.length > 0) await this.ended(tenantId, exportId, manager, onEnd);
+      return rows.length > 0;
     });
   }
 

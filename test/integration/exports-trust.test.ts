@@ -1,4 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
+import type { TenantId } from '../../src/auth/tenant';
+import { ExportsRepository } from '../../src/exports/exports.repository';
+import { ExportOrchestrator } from '../../src/temporal/export-orchestrator';
 import { ExportHarness, Json, TENANT } from '../support/export-harness';
 import { testStore } from '../support/exports';
 import { waitFor } from '../support/wait-for';
@@ -33,14 +36,14 @@ async function prepare(rows: number): Promise<{ project: string; destination: Js
   };
 }
 
-/** Holds the first upload of a part back until the returned function is called. */
-function holdUpload(part: number): { reached: Promise<void>; letGo: () => void } {
+/** Holds the uploads of an object back until the returned function is called. */
+function hold(name: string): { reached: Promise<void>; letGo: () => void } {
   let letGo = (): void => undefined;
   let reach = (): void => undefined;
   const gate = new Promise<void>((resolve) => (letGo = resolve));
   const reached = new Promise<void>((resolve) => (reach = resolve));
   harness.proxy.fault = async ({ method, url }) => {
-    if (method === 'PUT' && url?.includes(`part-${String(part).padStart(5, '0')}`)) {
+    if (method === 'PUT' && url?.includes(name)) {
       reach();
       await gate;
     }
@@ -48,6 +51,8 @@ function holdUpload(part: number): { reached: Promise<void>; letGo: () => void }
   };
   return { reached, letGo };
 }
+
+const holdUpload = (part: number) => hold(`part-${String(part).padStart(5, '0')}`);
 
 const COUNT = 'SELECT count(*)::int AS rows, count(DISTINCT id)::int AS ids FROM FILES';
 
@@ -164,6 +169,50 @@ describe('an export is verified', () => {
     const [run] = await harness.runs(id);
     expect(run.errors.retry_0).toMatch(/^1 rows became visible/);
     expect(await harness.read(`${prefix}/export_id=${id}`, COUNT)).toEqual([{ rows: 91, ids: 91 }]);
+  });
+});
+
+describe('the end of an export', () => {
+  it('can be a cancellation while the store makes the manifest wait, and then nothing says that it is complete', async () => {
+    const { prefix, body } = await prepare(1);
+    const { reached, letGo } = hold('_manifest.json');
+    const { id } = await harness.createExport(body);
+    await reached;
+    expect((await harness.call('PATCH', `/${id}`, { status: 'Cancelled' })).status).toBe(200);
+    letGo();
+    const workflows = harness.api.app.get(ExportOrchestrator);
+    await waitFor('the workflow to close', async () => !(await workflows.isOpen(id as string, 5_000)), 30_000);
+    expect((await harness.get(id)).status).toBe('Cancelled');
+    expect(await harness.bucket.keys(`${prefix}/export_id=${id}`)).not.toContain(`${prefix}/export_id=${id}/_SUCCESS`);
+  });
+
+  it('is neither a cancellation nor the time limit once `_SUCCESS` may be in the bucket', async () => {
+    const { prefix, body } = await prepare(1);
+    const { reached, letGo } = hold('_SUCCESS');
+    const { id } = await harness.createExport(body);
+    await reached;
+    const { status, body: answer } = await harness.call('PATCH', `/${id}`, { status: 'Cancelled' });
+    expect([status, answer.code]).toEqual([409, 'export_is_completing']);
+    const rows = harness.api.app.get(ExportsRepository);
+    await rows.endExport(TENANT as TenantId, id as string, 'TimedOut', undefined, async () => undefined);
+    expect(await rows.takeTurn(TENANT as TenantId, id as string, 1)).toEqual({ status: 'Running', elapsedMs: 0 });
+    letGo();
+    expect(await harness.ended(id)).toMatchObject({ status: 'Completed' });
+    expect(await harness.bucket.keys(`${prefix}/export_id=${id}`)).toContain(`${prefix}/export_id=${id}/_SUCCESS`);
+  });
+
+  it('is uncertain when `_SUCCESS` could not be written: the export fails, says so, and can be retried', async () => {
+    const { body } = await prepare(1);
+    harness.proxy.fault = ({ method, url }) => (method === 'PUT' && url?.includes('_SUCCESS') ? 'expired' : undefined);
+    const { id } = await harness.createExport(body);
+    expect(await harness.ended(id)).toMatchObject({
+      status: 'Failed',
+      error: expect.stringContaining('_SUCCESS may be in the bucket already'),
+      error_code: 'ExpiredToken',
+    });
+    harness.proxy.fault = () => undefined;
+    expect((await harness.call('POST', `/${id}/retry`)).status).toBe(200);
+    expect(await harness.ended(id)).toMatchObject({ status: 'Completed', error: null });
   });
 });
 

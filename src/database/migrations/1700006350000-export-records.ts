@@ -1,15 +1,18 @@
 import { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Records of exports by which rows that are lost, and files that were never verified, are noticed. */
+/** Records of exports by which rows that are lost are noticed, and by which an end can't be two. */
 export class ExportRecords1700006350000 implements MigrationInterface {
   name = 'ExportRecords1700006350000';
 
   async up(queryRunner: QueryRunner): Promise<void> {
+    // publishing_at: since when _SUCCESS may be in the bucket.
+    await queryRunner.query(`ALTER TABLE bulk_exports ADD COLUMN publishing_at timestamptz`);
     // source_seen: the most that any attempt has counted in the source without the filter; null where an earlier release planned.
     await queryRunner.query(`ALTER TABLE bulk_export_runs ADD COLUMN source_seen bigint`);
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`ALTER TABLE bulk_export_runs DROP COLUMN source_seen`);
+    await queryRunner.query(`ALTER TABLE bulk_exports DROP COLUMN publishing_at`);
   }
 }

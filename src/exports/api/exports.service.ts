@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../../auth/tenant';
+import { isOpenExport } from '../../database/export-status';
 import { invalidField } from '../../http/api-error';
 import type { Page } from '../../http/pagination';
 import type { IdempotencyRequest } from '../../runs/idempotency';
@@ -76,7 +77,7 @@ export class ExportsService {
     return row;
   }
 
-  /** Cancels an export. One that is cancelled already stays so; one that has ended otherwise can't be. */
+  /** Cancels an export. One that is cancelled already stays so; one that has ended otherwise, or is about to be complete, can't be. */
   async cancelExport(tenantId: TenantId, exportId: string): Promise<ExportRow> {
     let deliveryId: string | undefined;
     const isCancelled = await this.exports.cancelExport(tenantId, exportId, async (manager, ended) => {
@@ -84,6 +85,7 @@ export class ExportsService {
     });
     await this.webhooks.dispatch(tenantId, deliveryId);
     const row = await this.getExport(tenantId, exportId);
+    if (isOpenExport(row.status)) throw exportErrors.exportIsCompleting(exportId);
     if (row.status !== 'Cancelled') throw exportErrors.exportIsOver(exportId, row.status);
     if (isCancelled) {
       await startOrLeaveToSweep('Cancellation', { export_id: exportId }, () =>
