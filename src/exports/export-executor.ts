@@ -52,7 +52,7 @@ export class ExportExecutor {
       const beats = startBeats(() => this.exports.beat(tenantId, exportId));
       try {
         const watermark = await this.reader.watermark(signal);
-        const counts = await this.reader.countDays(tenantId, selectionOf(row, row, watermark));
+        const counts = await this.reader.countDays(tenantId, selectionOf(row, row, watermark.at));
         await this.partitions.plan(tenantId, exportId, watermark, counts);
       } finally {
         clearInterval(beats);

@@ -1,6 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../../src/auth/tenant';
 import { ExportsRepository } from '../../src/exports/exports.repository';
+import { SchedulesRepository } from '../../src/exports/schedule/schedules.repository';
 import { ExportOrchestrator } from '../../src/temporal/export-orchestrator';
 import { ExportHarness, Json, TENANT } from '../support/export-harness';
 import { testStore } from '../support/exports';
@@ -119,6 +123,32 @@ describe('an export is verified', () => {
     expect(run.errors.retry_0).toMatch(/^90 rows were written of 91/);
     expect(await harness.read(`${prefix}/export_id=${id}`, COUNT)).toEqual([{ rows: 91, ids: 91 }]);
     expect((await harness.manifest(prefix, id)).partitions).toMatchObject([{ rows: 91, rows_in_source: 91 }]);
+  });
+
+  it('and rows of an upload that has begun when it is planned are waited for', async () => {
+    const { project, body } = await prepare(0);
+    const upload = new Client({ connectionString: harness.api.database.url });
+    await upload.connect();
+    try {
+      // Before its first row, as it waits for the locks of its traces.
+      await upload.query('BEGIN');
+      await upload.query(`INSERT INTO trace_run_keys (tenant_id, run_id) SELECT $1::uuid, gen_random_uuid() WHERE false`, [
+        TENANT,
+      ]);
+      const { id } = await harness.createExport(body);
+      await waitFor('its turn', async () => (await harness.get(id)).status === 'Running');
+      await sleep(500);
+      expect((await harness.get(id)).progress.partitions_total).toBe(0);
+      await upload.query(
+        `INSERT INTO trace_runs (tenant_id, project_id, start_time, run_id, trace_id, dotted_order, name, run_type, status)
+         VALUES ($1, $2, $3, gen_random_uuid(), gen_random_uuid(), 'o', 'uploaded', 'chain', 'success')`,
+        [TENANT, project, WINDOW.start_time],
+      );
+      await upload.query('COMMIT');
+      expect(await harness.ended(id)).toMatchObject({ status: 'Completed', progress: { rows_written: 1 } });
+    } finally {
+      await upload.end();
+    }
   });
 
   it('and fails when the source loses rows during the export, instead of becoming smaller', async () => {
@@ -399,6 +429,27 @@ describe('late data', () => {
     letGo();
     expect(await harness.ended(id)).toMatchObject({ status: 'Completed', progress: { rows_written: 89 } });
     expect(await harness.runs(id)).toMatchObject([{ status: 'Completed', retry_number: 0 }]);
+  });
+
+  it('is all of the window when the first pass has not seen the end of all uploads', async () => {
+    const { project, destination } = await prepare(1);
+    const [schedule, first, later] = [uuidv7(), uuidv7(), uuidv7()];
+    const insert = (id: string, columns: string, values: string): Promise<unknown> =>
+      harness.database.query(
+        `INSERT INTO bulk_exports (tenant_id, export_id, destination_id, session_id, start_time, format_version, compression, ${columns})
+         VALUES ($1, $2, $3, $4, $5, 'v2_beta', 'none', ${values})`,
+        [TENANT, id, destination.id, project, WINDOW.start_time],
+      );
+    await insert(schedule, 'status, interval_hours', `'IntervalScheduled', 1`);
+    await insert(
+      first,
+      'status, end_time, source_bulk_export_id, planned_at, finished_at, has_unseen_writers',
+      `'Completed', '${DAY}T01:00:00Z', '${schedule}', now(), now(), true`,
+    );
+    const schedules = new SchedulesRepository(harness.api.app.get(DataSource));
+    expect(await schedules.spawnLatePass(TENANT as TenantId, schedule, first, later, 0)).toBe(later);
+    await harness.call('PATCH', `/${schedule}`, { status: 'Cancelled' });
+    expect(await harness.ended(later)).toMatchObject({ status: 'Completed', progress: { rows_written: 1 } });
   });
 
   it('is for scheduled exports only', async () => {

@@ -8,6 +8,8 @@ import { Client } from 'pg';
 import { request } from 'undici';
 import { v7 as uuidv7 } from 'uuid';
 import { type ApiProcess, startApiProcess } from '../support/api-process';
+import { TENANT } from '../support/export-harness';
+import { waitFor } from '../support/wait-for';
 
 type Json = Record<string, unknown>;
 
@@ -262,6 +264,22 @@ describe('trace ingestion', () => {
     const patched = await times();
     expect(patched.received_at).toEqual(posted.received_at);
     expect(patched.updated_at.getTime()).toBeGreaterThan(posted.updated_at.getTime());
+  });
+
+  it('records when a run was written, however long its transaction had waited before', async () => {
+    const run = newRun();
+    await db.query('BEGIN');
+    await db.query('INSERT INTO trace_run_keys (tenant_id, run_id) VALUES ($1, $2)', [TENANT, run.id]);
+    const sent = send('POST', '/api/v1/runs', run);
+    const waiting = `SELECT FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted`;
+    await waitFor('the upload to wait for the key', async () => (await db.query(waiting)).rowCount === 1);
+    const { rows: moments } = await db.query<{ now: Date }>('SELECT clock_timestamp() AS now');
+    await db.query('ROLLBACK');
+    expect((await sent).status).toBe(202);
+    const { rows: runs } = await db.query<{ received_at: Date }>('SELECT received_at FROM trace_runs WHERE run_id = $1', [
+      run.id,
+    ]);
+    expect(runs[0].received_at.getTime()).toBeGreaterThanOrEqual(moments[0].now.getTime());
   });
 
   it('compresses what is large, and leaves what is small unchanged', async () => {

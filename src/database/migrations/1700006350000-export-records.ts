@@ -5,14 +5,17 @@ export class ExportRecords1700006350000 implements MigrationInterface {
   name = 'ExportRecords1700006350000';
 
   async up(queryRunner: QueryRunner): Promise<void> {
-    // publishing_at: since when _SUCCESS may be in the bucket.
-    await queryRunner.query(`ALTER TABLE bulk_exports ADD COLUMN publishing_at timestamptz`);
+    // publishing_at: since when _SUCCESS may be in the bucket. has_unseen_writers: rows from before planned_at may have appeared later.
+    await queryRunner.query(`
+      ALTER TABLE bulk_exports
+        ADD COLUMN publishing_at timestamptz,
+        ADD COLUMN has_unseen_writers boolean NOT NULL DEFAULT false`);
     // source_seen: the most that any attempt has counted in the source without the filter; null where an earlier release planned.
     await queryRunner.query(`ALTER TABLE bulk_export_runs ADD COLUMN source_seen bigint`);
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`ALTER TABLE bulk_export_runs DROP COLUMN source_seen`);
-    await queryRunner.query(`ALTER TABLE bulk_exports DROP COLUMN publishing_at`);
+    await queryRunner.query(`ALTER TABLE bulk_exports DROP COLUMN publishing_at, DROP COLUMN has_unseen_writers`);
   }
 }

@@ -6,7 +6,7 @@ import { openPartitionSql } from '../../database/export-status';
 import { storableText } from '../../database/storable-text';
 import type { FailureWords } from '../export-failure';
 import { FILE_COLUMNS, PARTITION_COLUMNS, type PartFile, type PartitionRow } from './partition-row';
-import type { DayCount } from './row-selection';
+import type { DayCount, Watermark } from './row-selection';
 
 /** The partitions of exports and the files they wrote. */
 @Injectable()
@@ -17,12 +17,12 @@ export class PartitionsRepository {
    * Creates a partition for each UTC day in the export's window, once. A day without rows is complete from the start; with all
    * experiments, only days with rows get a partition. `watermark` is stored with them.
    */
-  async plan(tenantId: TenantId, exportId: string, watermark: string, counts: DayCount[]): Promise<void> {
+  async plan(tenantId: TenantId, exportId: string, watermark: Watermark, counts: DayCount[]): Promise<void> {
     await this.database.transaction(async (transaction) => {
       const [rows] = await transaction.query<[unknown[], number]>(
-        `UPDATE bulk_exports SET planned_at = $3, updated_at = now()
+        `UPDATE bulk_exports SET planned_at = $3, has_unseen_writers = NOT $4::boolean, updated_at = now()
          WHERE tenant_id = $1 AND export_id = $2 AND planned_at IS NULL AND status = 'Running' RETURNING export_id`,
-        [tenantId, exportId, watermark],
+        [tenantId, exportId, watermark.at, watermark.isSettled],
       );
       if (rows.length === 0) return;
       // 24 hours and not a day: a session's time zone must not make days of 23 hours.

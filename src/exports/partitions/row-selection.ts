@@ -16,6 +16,13 @@ export interface RowSelection {
   filter: string | null;
 }
 
+/** The moment up to which the rows of an export were received. */
+export interface Watermark {
+  at: string;
+  /** Whether all transactions that wrote rows before it were over, so that no such row can appear later. */
+  isSettled: boolean;
+}
+
 /** Number of rows at one moment. */
 export interface RowCount {
   /** Rows of the selection. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { takeConnection } from '../../patches/typeorm/driver-pool';
@@ -10,40 +10,41 @@ import { SqlParams } from '../../traces/filter/sql-params';
 import { ExportColumn, readColumns } from '../parquet/export-columns';
 import { isoText } from '../export-row';
 import { PartReader, RowStream } from './part-reader';
-import type { DayCount, RowCount, RowKey, RowSelection } from './row-selection';
+import type { DayCount, RowCount, RowKey, RowSelection, Watermark } from './row-selection';
 import { SqlLiterals } from './sql-literals';
 
 /** Maximum of rows in one statement, since its snapshot blocks vacuum. */
 const ROWS_AT_ONCE = 50_000;
 /** Instants as the cutter and the encoder read them, whatever the server's settings are. */
 const BEGIN = `BEGIN READ ONLY; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'`;
-/** A batch of traces is written within seconds; longer transactions are something else and not waited for. */
-const WRITERS_MS = 10_000;
+/** An upload is written within seconds; a transaction that stays open for longer may be one that never ends. */
+const WRITERS_MS = 60_000;
 const WRITERS_POLL_MS = 50;
 
 /** Reads traces for exports, in the order of (start_time, run_id). */
 @Injectable()
 export class TraceReader {
+  private readonly logger = new Logger(TraceReader.name);
+
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
   /**
-   * The database's time, up to which rows count. A row's time of receipt is the start of its transaction, so transactions in
-   * progress are waited for: afterwards all rows received before the watermark are visible.
+   * The database's time, up to which rows count. A row's time of receipt is that of the statement that writes it, and its transaction has
+   * locked the keys of runs in an earlier statement. So when the transactions are over that hold such a lock after the watermark
+   * was read, all rows that were received before it are visible. Locks are shown to every role; transactions of others are not.
    */
-  async watermark(signal: AbortSignal): Promise<string> {
-    const [{ now }] = await this.database.query<[{ now: string }]>(`SELECT ${isoText('clock_timestamp()')} AS now`);
+  async watermark(signal: AbortSignal): Promise<Watermark> {
+    const [{ at }] = await this.database.query<[{ at: string }]>(`SELECT ${isoText('clock_timestamp()')} AS at`);
     const deadline = Date.now() + WRITERS_MS;
-    while (Date.now() < deadline) {
-      const writers = await this.database.query<unknown[]>(
-        `SELECT 1 FROM pg_stat_activity
-         WHERE datname = current_database() AND backend_xid IS NOT NULL AND xact_start <= $1 AND pid <> pg_backend_pid()
-         LIMIT 1`,
-        [now],
-      );
-      if (writers.length === 0) break;
+    let writers = await this.writers(null);
+    while (writers.length > 0 && Date.now() < deadline) {
       await sleep(WRITERS_POLL_MS, undefined, { signal });
+      writers = await this.writers(writers);
     }
-    return now;
+    if (writers.length > 0) {
+      this.logger.warn({ writers: writers.length }, 'Transactions that write runs stay open: an export does not wait for them');
+    }
+    return { at, isSettled: writers.length === 0 };
   }
 
   /**
@@ -84,6 +85,18 @@ export class TraceReader {
       const [client, release] = await takeConnection(this.database);
       return RowStream.begin(client, release, BEGIN, sql, signal);
     });
+  }
+
+  /** Ids of the transactions that have locked runs in order to write some; only of those in `among` if it isn't null. */
+  private async writers(among: string[] | null): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }[]>(
+      `SELECT DISTINCT virtualtransaction AS id FROM pg_locks
+       WHERE locktype = 'relation' AND relation IN ('trace_run_keys'::regclass, 'trace_runs'::regclass)
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+         AND mode = 'RowExclusiveLock' AND granted AND ($1::text[] IS NULL OR virtualtransaction = ANY ($1))`,
+      [among],
+    );
+    return rows.map(({ id }) => id);
   }
 
   /** Conditions for all rows of the window that count, and those that choose among them by what the rows contain. */

@@ -86,7 +86,8 @@ export class SchedulesRepository {
 
   /**
    * The later pass over a window, made by the first call: what changed after the first one's watermark. Undefined when
-   * the schedule has ended, or the first one hasn't been complete for so long.
+   * the schedule has ended, or the first one hasn't been complete for so long. All of it, if the first one couldn't wait for all rows
+   * from before its watermark.
    */
   async spawnLatePass(
     tenantId: TenantId,
@@ -101,7 +102,8 @@ export class SchedulesRepository {
          all_experiments)
        SELECT first.tenant_id, $3, first.destination_id, first.session_id, first.start_time, first.end_time, first.filter,
          first.format, first.format_version, first.compression, first.export_fields, first.cost_type, 'Created',
-         first.source_bulk_export_id, first.export_id, first.planned_at, first.all_experiments
+         first.source_bulk_export_id, first.export_id,
+         CASE WHEN first.has_unseen_writers THEN timestamptz 'epoch' ELSE first.planned_at END, first.all_experiments
        FROM bulk_exports first
        JOIN bulk_exports source ON source.tenant_id = first.tenant_id AND source.export_id = first.source_bulk_export_id
        WHERE first.tenant_id = $1 AND first.source_bulk_export_id = $2 AND first.export_id = $4

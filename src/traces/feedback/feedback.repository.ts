@@ -3,6 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
 import { Instant } from '../instant';
+import { WRITTEN_AT } from '../ingest/run-statements';
 import { selectInstant } from '../trace-wire';
 import type { ListFeedback } from './feedback.schemas';
 
@@ -107,7 +108,7 @@ export const feedbackStat = (labelled: string): string => `jsonb_build_object(
 
 /** Summary of a run's feedback for clients and exports, by key; null without feedback. */
 const REFRESH_STATS = `
-  UPDATE trace_runs r SET feedback_stats = s.stats, updated_at = now()
+  UPDATE trace_runs r SET feedback_stats = s.stats, updated_at = ${WRITTEN_AT}
   FROM trace_run_keys k LEFT JOIN (
     SELECT run_id, jsonb_object_agg(key, stat) AS stats FROM (
       SELECT f.run_id, f.key,

@@ -135,10 +135,17 @@ const V_COLUMNS = `run_id, project_id, start_time, merge_ranks, ${INSERT_COLUMNS
 const STATUS = (error: string, endTime: string): string =>
   `CASE WHEN ${error} IS NOT NULL THEN 'error' WHEN ${endTime} IS NOT NULL THEN 'success' ELSE 'pending' END`;
 
+/**
+ * When a run is received or changed: the time of the statement, since that of its transaction may be long before the first lock that
+ * shows others that it writes runs. An export waits for those, and includes what was received before.
+ */
+export const WRITTEN_AT = 'statement_timestamp()';
+
 /** Inserts runs; its parameters are those of {@link runParameters}. */
 export const INSERT_RUNS = `
-  INSERT INTO trace_runs (tenant_id, run_id, project_id, start_time, merge_ranks, status, ${INSERT_COLUMNS})
-  SELECT $1::uuid, v.run_id, v.project_id, v.start_time, v.merge_ranks, ${STATUS('v.error', 'v.end_time')}, ${typed}
+  INSERT INTO trace_runs (tenant_id, run_id, project_id, start_time, merge_ranks, status, received_at, updated_at, ${INSERT_COLUMNS})
+  SELECT $1::uuid, v.run_id, v.project_id, v.start_time, v.merge_ranks, ${STATUS('v.error', 'v.end_time')},
+    ${WRITTEN_AT}, ${WRITTEN_AT}, ${typed}
   FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], ${unnested}) AS v (${V_COLUMNS})`;
 
 /**
@@ -151,7 +158,7 @@ export const UPDATE_RUNS = `
     project_id = v.project_id,
     start_time = v.start_time,
     merge_ranks = v.merge_ranks,
-    updated_at = now(),
+    updated_at = ${WRITTEN_AT},
     status = ${STATUS('COALESCE(v.error, r.error)', 'COALESCE(v.end_time::timestamptz, r.end_time)')},
     ${COLUMNS.map(
       ({ column, type, field }) =>

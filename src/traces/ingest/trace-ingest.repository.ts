@@ -16,6 +16,7 @@ import {
   type RunPlace,
   runParameters,
   UPDATE_RUNS,
+  WRITTEN_AT,
 } from './run-statements';
 
 /** Arbitrary number, the same in every process, of the locks on traces. */
@@ -178,7 +179,7 @@ export class TraceIngestRepository {
    */
   async joinTraces(manager: EntityManager, tenantId: TenantId, runIds: string[]): Promise<void> {
     await manager.query(
-      `UPDATE trace_runs r SET trace_id = parent.trace_id, updated_at = now()
+      `UPDATE trace_runs r SET trace_id = parent.trace_id, updated_at = ${WRITTEN_AT}
        FROM trace_run_keys k JOIN trace_runs parent ON parent.tenant_id = k.tenant_id
          AND parent.project_id = k.project_id AND parent.start_time = k.start_time AND parent.run_id = k.run_id
        WHERE k.tenant_id = $1 AND k.run_id = ANY ($2::uuid[]) AND parent.trace_id <> parent.run_id
@@ -194,7 +195,7 @@ export class TraceIngestRepository {
    */
   async settleTraces(manager: EntityManager, tenantId: TenantId, traceIds: string[]): Promise<void> {
     await manager.query(
-      `UPDATE trace_runs c SET parent_run_id = root.run_id, updated_at = now()
+      `UPDATE trace_runs c SET parent_run_id = root.run_id, updated_at = ${WRITTEN_AT}
        FROM trace_runs root
        WHERE root.tenant_id = $1 AND root.trace_id = ANY ($2::uuid[]) AND root.parent_run_id IS NULL
          AND root.metadata ->> '${SPAN_ID_KEY}' ~ '^[0-9a-f]{16}$'
@@ -215,7 +216,7 @@ export class TraceIngestRepository {
          FROM tree JOIN trace_runs c
            ON c.tenant_id = $1 AND c.trace_id = tree.trace_id AND c.parent_run_id = tree.run_id
        )
-       UPDATE trace_runs r SET dotted_order = tree.path, parent_run_ids = tree.ancestors, updated_at = now()
+       UPDATE trace_runs r SET dotted_order = tree.path, parent_run_ids = tree.ancestors, updated_at = ${WRITTEN_AT}
        FROM tree
        WHERE r.tenant_id = $1 AND r.trace_id = tree.trace_id AND r.run_id = tree.run_id
          AND r.dotted_order <> tree.path`,
