@@ -14,6 +14,7 @@ import { PartitionsRepository } from './partitions/partitions.repository';
 import { selectionOf } from './partitions/row-selection';
 import { TraceReader } from './partitions/trace-reader';
 import { exportManifest } from './verification/export-manifest';
+import { deleteLeftovers, leftoversOf } from './verification/leftover-files';
 import { findLostFile } from './verification/lost-file';
 
 /** Partitions passed to the workflow at once: its history shouldn't hold the ids of ten years. */
@@ -63,8 +64,9 @@ export class ExportExecutor {
   }
 
   /**
-   * Writes the manifest and then `_SUCCESS`, and completes the export; resolves to false when it was cancelled first. No row is locked
-   * meanwhile, since a store may take any time: a cancellation counts until `_SUCCESS` is about to be written.
+   * Deletes what is left of earlier attempts, writes the manifest and then `_SUCCESS`, and completes the export; resolves to false
+   * when it was cancelled first. No row is locked meanwhile, since a store may take any time: a cancellation counts until `_SUCCESS`
+   * is about to be written.
    * @throws {ExportFailure} when what was written isn't what was planned.
    */
   async complete(tenantId: TenantId, exportId: string, signal: AbortSignal): Promise<boolean> {
@@ -72,7 +74,7 @@ export class ExportExecutor {
     if (row?.status === 'Completed') return true;
     if (row?.status !== 'Running') return false;
     let { isPublishing } = row;
-    const partitions = await this.partitions.listPartitions(tenantId, exportId, null, 0);
+    let partitions = await this.partitions.listPartitions(tenantId, exportId, null, 0);
     const unfinished = partitions.filter(({ status }) => status !== 'Completed');
     if (unfinished.length > 0) throw await this.noted(tenantId, exportId, exportFailures.incomplete(unfinished.length));
     const files = await this.partitions.filesOf(tenantId, exportId);
@@ -81,6 +83,11 @@ export class ExportExecutor {
     try {
       const lost = await findLostFile(destination.store, files, partitions, signal);
       if (lost) throw exportFailures.lostFile(lost);
+      const leftovers = leftoversOf(destination.place, tenantId, partitions, files);
+      if (leftovers.size > 0) {
+        await this.partitions.forgetLeftovers(tenantId, await deleteLeftovers(destination.store, leftovers));
+        partitions = await this.partitions.listPartitions(tenantId, exportId, null, 0);
+      }
       const folder = exportFolder(destination.place, exportId);
       const manifest = exportManifest(row, partitions, files, destination);
       await destination.store.put(`${folder}/_manifest.json`, contentOf(Buffer.from(manifest)), {

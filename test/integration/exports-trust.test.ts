@@ -200,6 +200,36 @@ describe('an export is verified', () => {
     expect(run.errors.retry_0).toMatch(/^1 rows became visible/);
     expect(await harness.read(`${prefix}/export_id=${id}`, COUNT)).toEqual([{ rows: 91, ids: 91 }]);
   });
+
+  it.each([
+    ['is deleted', false],
+    ['is listed in the manifest where deleting is not permitted', true],
+  ])('and what an earlier attempt has written beyond it %s', async (_, isKept) => {
+    const { project, prefix, body } = await prepare(90);
+    const { reached, letGo } = holdUpload(2);
+    const heldBack = harness.proxy.fault;
+    let writes = 0;
+    harness.proxy.fault = (request) => {
+      if (request.method === 'DELETE') return isKept ? 'deny' : undefined;
+      const isFirst = request.method === 'PUT' && request.url?.includes('part-00000');
+      return isFirst && (writes += 1) === 1 ? 'lose' : heldBack(request);
+    };
+    const { id } = await harness.createExport({ ...body, filter: 'eq(run_type, "chain")' });
+    await reached;
+    await harness.database.query(
+      `UPDATE trace_runs SET run_type = 'tool' WHERE project_id = $1 AND total_tokens < 20`,
+      [project],
+    );
+    letGo();
+    expect(await harness.ended(id)).toMatchObject({ status: 'Completed', progress: { rows_written: 70 } });
+    const folder = `${prefix}/export_id=${id}`;
+    const leftovers = isKept ? [expect.stringMatching(/part-00002\.parquet$/)] : [];
+    expect((await harness.manifest(prefix, id)).leftover_files).toEqual(leftovers);
+    expect((await harness.call('GET', `/${id}/manifest`)).body.leftover_files).toEqual(leftovers);
+    const files = (await harness.bucket.keys(folder)).filter((key) => key.endsWith('.parquet'));
+    expect(files).toHaveLength(isKept ? 3 : 2);
+    if (!isKept) expect(await harness.read(folder, COUNT)).toEqual([{ rows: 70, ids: 70 }]);
+  });
 });
 
 describe('the end of an export', () => {

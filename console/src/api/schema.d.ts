@@ -894,6 +894,7 @@ export interface components {
         changed_after: string | null;
         of: string;
       } | null;
+      leftover_files: string[];
       not_verified: string[];
       partitions: {
         bytes: number;

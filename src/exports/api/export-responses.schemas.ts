@@ -145,6 +145,9 @@ export const exportManifestSchema = z
     sizes_verified: z.boolean(),
     row_counts_verified: z.boolean(),
     not_verified: z.array(z.string()),
+    leftover_files: z
+      .array(z.string())
+      .describe('Files of earlier attempts that may be in the folders of days, since deleting them is not permitted'),
     rows: count,
     bytes: count,
     partitions: z.array(

@@ -70,3 +70,8 @@ export function dayFolder(
 export function partName(day: string, part: number): string {
   return `${day}-part-${String(part).padStart(5, '0')}.parquet`;
 }
+
+/** The key of a part's file. */
+export function partKey(place: DestinationPlace, identity: ExportIdentity, day: string, part: number): string {
+  return `${dayFolder(place, identity, day)}/${partName(day, part)}`;
+}

@@ -21,6 +21,8 @@ export interface PartitionRow {
   rowsSeen: number;
   /** The most rows that an attempt has counted without the filter; null when an earlier release planned the partition. */
   sourceSeen: number | null;
+  /** Number of parts that an attempt has begun to write: files of them may be in the store. */
+  partsBegun: number;
   /** Whether the files were read back; null until the partition is complete. */
   verified: boolean | null;
   errorCode: string | null;
@@ -61,7 +63,8 @@ export const PARTITION_COLUMNS = `
   ${isoText('r.start_time')} AS "startTime", ${isoText('r.end_time')} AS "endTime", r.status, r.attempt,
   r.retry_number AS "retryNumber", r.errors, r.rows_planned::float8 AS "rowsPlanned",
   r.rows_written::float8 AS "rowsWritten", r.bytes_written::float8 AS "bytesWritten",
-  r.rows_seen::float8 AS "rowsSeen", r.source_seen::float8 AS "sourceSeen", r.verified, r.error_code AS "errorCode", r.error_hint AS "errorHint",
+  r.rows_seen::float8 AS "rowsSeen", r.source_seen::float8 AS "sourceSeen", r.parts_begun AS "partsBegun", r.verified,
+  r.error_code AS "errorCode", r.error_hint AS "errorHint",
   ${isoText('r.heartbeat_at')} AS "heartbeatAt", coalesce(${STALLED}, false) AS "isStalled",
   ${isoText('r.created_at')} AS "createdAt", ${isoText('r.updated_at')} AS "updatedAt",
   ${isoText('r.finished_at')} AS "finishedAt"`;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { TenantId } from '../../auth/tenant';
 import type { AppConfig } from '../../config/config';
 import { contentOf } from '../../storage/object-store';
-import { dayFolder, partName } from '../destinations/export-layout';
+import { partKey } from '../destinations/export-layout';
 import type { OpenDestination } from '../destinations/destinations.service';
 import type { ExportMetrics } from '../export.metrics';
 import type { ExportRow } from '../export-row';
@@ -125,10 +125,11 @@ export class PartitionWork {
   private async store(part: number, spooled: PartRows, file: Buffer, signal: AbortSignal): Promise<PartFile> {
     const { tenantId, row, partition } = this;
     const { place, store } = this.destination;
-    const objectKey = `${dayFolder(place, { exportId: row.exportId, tenantId, sessionId: partition.sessionId }, partition.day)}/${partName(partition.day, part)}`;
+    const identity = { exportId: row.exportId, tenantId, sessionId: partition.sessionId };
+    const objectKey = partKey(place, identity, partition.day, part);
     const md5 = createHash('md5').update(file).digest();
     // Checked last before the upload: an attempt that was replaced meanwhile must not overwrite the other's file.
-    if (!(await this.tools.partitions.holds(tenantId, partition.partitionId, partition.attempt)))
+    if (!(await this.tools.partitions.beginFile(tenantId, partition.partitionId, partition.attempt, part)))
       throw new LostPartition();
     await store.put(objectKey, contentOf(file), { contentType: PARQUET, md5, signal });
     const { rows, firstKey, lastKey } = spooled;

@@ -149,15 +149,23 @@ export class PartitionsRepository {
     );
   }
 
-  /** Whether the attempt still owns the partition. */
-  async holds(tenantId: TenantId, partitionId: string, attempt: number): Promise<boolean> {
-    return this.isHeld(this.database.manager, tenantId, partitionId, attempt, '');
+  /**
+   * Records that the upload of a part begins: from now on a file of it may be in the store. Resolves to false when the attempt has lost
+   * the partition.
+   */
+  async beginFile(tenantId: TenantId, partitionId: string, attempt: number, part: number): Promise<boolean> {
+    const [rows] = await this.database.query<[unknown[], number]>(
+      `UPDATE bulk_export_runs SET parts_begun = greatest(parts_begun, $4::integer + 1)
+       WHERE tenant_id = $1 AND export_run_id = $2 AND attempt = $3 AND status = 'Running' RETURNING export_run_id`,
+      [tenantId, partitionId, attempt, part],
+    );
+    return rows.length > 0;
   }
 
   /** Records a file that the store has acknowledged; resolves to false when the attempt has lost the partition. */
   async addFile(tenantId: TenantId, attempt: number, file: PartFile): Promise<boolean> {
     return this.database.transaction(async (transaction) => {
-      if (!(await this.isHeld(transaction, tenantId, file.partitionId, attempt, 'FOR UPDATE'))) return false;
+      if (!(await this.isHeld(transaction, tenantId, file.partitionId, attempt))) return false;
       await transaction.query(
         `INSERT INTO bulk_export_files (tenant_id, export_run_id, part, object_key, rows, bytes, md5,
            first_start_time, first_run_id, last_start_time, last_run_id)
@@ -186,12 +194,16 @@ export class PartitionsRepository {
     });
   }
 
-  /** Forgets the files from `part` on, since those in the store differ from what was written. */
+  /** Forgets the files from `part` on, since those in the store differ from what was written. They stay there until they are replaced. */
   async dropFiles(tenantId: TenantId, partitionId: string, attempt: number, part: number): Promise<void> {
     await this.database.transaction(async (transaction) => {
-      if (!(await this.isHeld(transaction, tenantId, partitionId, attempt, 'FOR UPDATE'))) return;
+      if (!(await this.isHeld(transaction, tenantId, partitionId, attempt))) return;
+      // An earlier release may have begun these files, which counted none.
       await transaction.query(
-        `DELETE FROM bulk_export_files WHERE tenant_id = $1 AND export_run_id = $2 AND part >= $3`,
+        `WITH dropped AS (
+           DELETE FROM bulk_export_files WHERE tenant_id = $1 AND export_run_id = $2 AND part >= $3 RETURNING part)
+         UPDATE bulk_export_runs SET parts_begun = greatest(parts_begun, (SELECT max(part) + 1 FROM dropped))
+         WHERE tenant_id = $1 AND export_run_id = $2`,
         [tenantId, partitionId, part],
       );
       await transaction.query(
@@ -202,6 +214,16 @@ export class PartitionsRepository {
         [tenantId, partitionId],
       );
     });
+  }
+
+  /** Forgets the files that were begun beyond those of these partitions, since they are in the store no more. */
+  async forgetLeftovers(tenantId: TenantId, partitionIds: string[]): Promise<void> {
+    await this.database.query(
+      `UPDATE bulk_export_runs r SET parts_begun = (
+         SELECT count(*) FROM bulk_export_files f WHERE f.tenant_id = $1 AND f.export_run_id = r.export_run_id)
+       WHERE r.tenant_id = $1 AND r.export_run_id = ANY ($2::uuid[])`,
+      [tenantId, partitionIds],
+    );
   }
 
   /**
@@ -272,16 +294,16 @@ export class PartitionsRepository {
     );
   }
 
+  /** Locks the partition, and resolves to whether the attempt still owns it. */
   private async isHeld(
     manager: EntityManager,
     tenantId: TenantId,
     partitionId: string,
     attempt: number,
-    lock: '' | 'FOR UPDATE',
   ): Promise<boolean> {
     const rows = await manager.query<unknown[]>(
       `SELECT 1 FROM bulk_export_runs
-       WHERE tenant_id = $1 AND export_run_id = $2 AND attempt = $3 AND status = 'Running' ${lock}`,
+       WHERE tenant_id = $1 AND export_run_id = $2 AND attempt = $3 AND status = 'Running' FOR UPDATE`,
       [tenantId, partitionId, attempt],
     );
     return rows.length > 0;

@@ -3,6 +3,7 @@ import { exportColumns } from '../parquet/export-columns';
 import { objectPath } from '../destinations/export-layout';
 import { filesByPartition, type PartFile, type PartitionRow } from '../partitions/partition-row';
 import type { ExportRow } from '../export-row';
+import { leftoversOf } from './leftover-files';
 
 /** The data that a consumer needs to check an export. It contains no time of writing, so a repetition writes the same bytes. */
 export function exportManifest(
@@ -36,6 +37,9 @@ export function exportManifest(
     not_verified: isVerified
       ? []
       : [`sizes and row counts of the files: the credentials may not read (${permissions.read} is not permitted)`],
+    leftover_files: [...leftoversOf(place, row.tenantId, partitions, files).values()]
+      .flat()
+      .map((key) => objectPath(place, key)),
     rows: files.reduce((sum, file) => sum + file.rows, 0),
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),
     partitions: partitions.map((partition) => ({
