@@ -18,6 +18,26 @@ export interface PutOptions {
   /** MD5 of the whole object, where it is known already. */
   md5?: Buffer;
   signal?: AbortSignal;
+  /** Awaited before each request is sent, repetitions included. What it throws ends the upload, and is thrown as it is. */
+  beforeSending?: () => Promise<void>;
+}
+
+/** Carries what `beforeSending` has thrown through the client of a store, which must not take it for an answer. */
+export class NotSent extends Error {
+  override readonly name = 'NotSent';
+
+  constructor(cause: unknown) {
+    super('The request was not sent', { cause });
+  }
+}
+
+/** @throws {NotSent} */
+export async function whenSending({ beforeSending }: PutOptions): Promise<void> {
+  try {
+    await beforeSending?.();
+  } catch (error) {
+    throw new NotSent(error);
+  }
 }
 
 /** Result of reading an object: a value, or that there is no such object, or that the credentials may not read it. */

@@ -2,7 +2,17 @@ import type { Readable } from 'node:stream';
 import pLimit from 'p-limit';
 import { rangeOf } from './bounded-answer';
 import { HttpTransport, PASSING_STATUSES, repeated, StoreAnswer, TransportAnswer } from './http-transport';
-import { Content, Found, md5OfStream, ObjectRange, ObjectStore, PutOptions, StorePermissions } from './object-store';
+import {
+  Content,
+  Found,
+  md5OfStream,
+  NotSent,
+  ObjectRange,
+  ObjectStore,
+  PutOptions,
+  StorePermissions,
+  whenSending,
+} from './object-store';
 import type { PatienceSettings } from './patience';
 import { StoreError, StoreProblem } from './store-error';
 
@@ -49,17 +59,22 @@ export abstract class RestObjectStore implements ObjectStore {
     this.transport.close();
   }
 
-  protected repeated<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-    const mayPass = (error: unknown): boolean =>
-      error instanceof StoreAnswer ? PASSING_STATUSES.has(error.status) : !this.explain(error).isUserFault;
-    return repeated(this.patience.maxAttempts, signal, mayPass, work);
+  protected repeated<T>(options: PutOptions, work: () => Promise<T>): Promise<T> {
+    const mayPass = (error: unknown): boolean => {
+      if (error instanceof NotSent) return false;
+      return error instanceof StoreAnswer ? PASSING_STATUSES.has(error.status) : !this.explain(error).isUserFault;
+    };
+    return repeated(this.patience.maxAttempts, options.signal, mayPass, async () => {
+      await whenSending(options);
+      return work();
+    });
   }
 
   /** The result of a read, with the answers that are none of its failures. */
   protected found<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<Found<T>> {
     return this.explained(async () => {
       try {
-        return { state: 'found', value: await this.repeated(signal, work) };
+        return { state: 'found', value: await this.repeated({ signal }, work) };
       } catch (error) {
         // Without a look at the code: Google answers a read of bytes with bare text.
         const status = error instanceof StoreAnswer ? error.status : undefined;
@@ -74,14 +89,14 @@ export abstract class RestObjectStore implements ObjectStore {
     try {
       return await work();
     } catch (error) {
-      throw new StoreError(this.explain(error), error);
+      throw error instanceof NotSent ? error.cause : new StoreError(this.explain(error), error);
     }
   }
 
   /** Deletes an object; resolves to whether the store keeps it. */
   private async keeps(key: string): Promise<boolean> {
     try {
-      await this.repeated(undefined, () => this.remove(key));
+      await this.repeated({}, () => this.remove(key));
       return false;
     } catch (error) {
       if (!(error instanceof StoreAnswer)) throw error;

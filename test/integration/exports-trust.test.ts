@@ -5,6 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../../src/auth/tenant';
 import { ExportsRepository } from '../../src/exports/exports.repository';
 import { SchedulesRepository } from '../../src/exports/schedule/schedules.repository';
+import { Patience } from '../../src/storage/patience';
 import { ExportOrchestrator } from '../../src/temporal/export-orchestrator';
 import { ExportHarness, Json, TENANT } from '../support/export-harness';
 import { testStore } from '../support/exports';
@@ -229,6 +230,32 @@ describe('an export is verified', () => {
     const files = (await harness.bucket.keys(folder)).filter((key) => key.endsWith('.parquet'));
     expect(files).toHaveLength(isKept ? 3 : 2);
     if (!isKept) expect(await harness.read(folder, COUNT)).toEqual([{ rows: 70, ids: 70 }]);
+  });
+
+  it('and an attempt that has lost its day sends no part again', async () => {
+    const { prefix, body } = await prepare(90);
+    let uploads = 0;
+    let reach = (): void => undefined;
+    const reached = new Promise<void>((resolve) => (reach = resolve));
+    harness.proxy.fault = ({ method, url }) => {
+      if (method !== 'PUT' || !url?.includes('part-00001')) return undefined;
+      reach();
+      return (uploads += 1) === 1 ? 'hang' : undefined;
+    };
+    const patience = jest.replaceProperty(Patience, 'work', { ...Patience.work, answerTimeout: 2_000 });
+    try {
+      const { id } = await harness.createExport(body);
+      await reached;
+      // As another attempt takes it, when the worker of this one was silent for too long.
+      await harness.database.query('UPDATE bulk_export_runs SET attempt = attempt + 1 WHERE export_id = $1', [id]);
+      expect(await harness.ended(id)).toMatchObject({ status: 'Completed', progress: { rows_written: 90 } });
+      // That of the first attempt, and that of the one after it.
+      expect(uploads).toBe(2);
+      expect(await harness.read(`${prefix}/export_id=${id}`, COUNT)).toEqual([{ rows: 90, ids: 90 }]);
+      expect((await harness.runs(id))[0]).toMatchObject({ retry_number: 0 });
+    } finally {
+      patience.restore();
+    }
   });
 });
 

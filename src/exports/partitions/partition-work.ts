@@ -128,10 +128,12 @@ export class PartitionWork {
     const identity = { exportId: row.exportId, tenantId, sessionId: partition.sessionId };
     const objectKey = partKey(place, identity, partition.day, part);
     const md5 = createHash('md5').update(file).digest();
-    // Checked last before the upload: an attempt that was replaced meanwhile must not overwrite the other's file.
-    if (!(await this.tools.partitions.beginFile(tenantId, partition.partitionId, partition.attempt, part)))
-      throw new LostPartition();
-    await store.put(objectKey, contentOf(file), { contentType: PARQUET, md5, signal });
+    // At each repetition too: an attempt that was replaced while the store let it wait must not overwrite the other's file.
+    const beforeSending = async (): Promise<void> => {
+      const { partitionId, attempt } = partition;
+      if (!(await this.tools.partitions.beginFile(tenantId, partitionId, attempt, part))) throw new LostPartition();
+    };
+    await store.put(objectKey, contentOf(file), { contentType: PARQUET, md5, signal, beforeSending });
     const { rows, firstKey, lastKey } = spooled;
     const written: PartFile = {
       partitionId: partition.partitionId,

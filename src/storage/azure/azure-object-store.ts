@@ -10,13 +10,12 @@ import { explainAzureError } from './azure-errors';
 /** Larger blobs are uploaded in blocks of this size, of which a blob may have 50,000. */
 const BLOCK_BYTES = 64 * 1024 * 1024;
 
-interface BlobRequest {
+interface BlobRequest extends Pick<PutOptions, 'signal' | 'beforeSending'> {
   method: 'GET' | 'PUT' | 'HEAD' | 'DELETE';
   key: string;
   query?: Record<string, string>;
   headers?: Record<string, string>;
   content?: Content;
-  signal?: AbortSignal;
 }
 
 /** A container of Azure Blob Storage, through its REST API. */
@@ -38,13 +37,14 @@ export class AzureObjectStore extends RestObjectStore {
   }
 
   async put(key: string, content: Content, options: PutOptions = {}): Promise<void> {
-    const { signal } = options;
+    const { signal, beforeSending } = options;
+    const sending = { signal, beforeSending };
     const md5 = (options.md5 ?? md5Of(content)).toString('base64');
     const type = { 'x-ms-blob-content-type': options.contentType ?? 'application/octet-stream' };
     await this.explained(async () => {
       if (content.size <= BLOCK_BYTES) {
         const headers = { ...type, 'x-ms-blob-type': 'BlockBlob', 'content-md5': md5 };
-        return this.write({ method: 'PUT', key, headers, content, signal });
+        return this.write({ method: 'PUT', key, headers, content, ...sending });
       }
       const ids: string[] = [];
       for (let from = 0; from < content.size; from += BLOCK_BYTES) {
@@ -57,7 +57,7 @@ export class AzureObjectStore extends RestObjectStore {
           query: { comp: 'block', blockid: id },
           headers,
           content: block,
-          signal,
+          ...sending,
         });
         ids.push(id);
       }
@@ -67,7 +67,7 @@ export class AzureObjectStore extends RestObjectStore {
       );
       const headers = { ...type, 'x-ms-blob-content-md5': md5 };
       const listed = { pieces: [list], size: list.length };
-      await this.write({ method: 'PUT', key, query: { comp: 'blocklist' }, headers, content: listed, signal });
+      await this.write({ method: 'PUT', key, query: { comp: 'blocklist' }, headers, content: listed, ...sending });
     });
   }
 
@@ -88,7 +88,7 @@ export class AzureObjectStore extends RestObjectStore {
   }
 
   private write(request: BlobRequest): Promise<void> {
-    return this.repeated(request.signal, () => this.writeOnce(request));
+    return this.repeated(request, () => this.writeOnce(request));
   }
 
   private async writeOnce(request: BlobRequest): Promise<void> {

@@ -50,7 +50,7 @@ export class GcsObjectStore extends RestObjectStore {
       'content-length': String(head.length + content.size + tail.length),
     };
     await this.explained(async () => {
-      await this.repeated(options.signal, async () => {
+      await this.repeated(options, async () => {
         const body = Readable.from([head, ...content.pieces, tail], { objectMode: false });
         const answer = await this.send({ method: 'POST', url: this.uploads, headers, body, signal: options.signal });
         const written = (await readJson(answer)) as { name?: unknown } | undefined;

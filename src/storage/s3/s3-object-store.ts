@@ -14,7 +14,18 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { rangeOf } from '../bounded-answer';
-import { Content, Found, md5Of, md5OfStream, ObjectRange, ObjectStore, PutOptions, sliceOf } from '../object-store';
+import {
+  Content,
+  Found,
+  md5Of,
+  md5OfStream,
+  NotSent,
+  ObjectRange,
+  ObjectStore,
+  PutOptions,
+  sliceOf,
+  whenSending,
+} from '../object-store';
 import { StoreError } from '../store-error';
 import { explainS3Error } from './s3-errors';
 import type { S3Location } from './s3-schemas';
@@ -41,12 +52,15 @@ export class S3ObjectStore implements ObjectStore {
       if (content.size > PIECE_BYTES) return this.putInPieces(key, content, options);
       await this.repeated(content, options.signal, (Body) =>
         this.client.send(
-          new PutObjectCommand({
-            ...this.objectOptions(key, options),
-            Body,
-            ContentLength: content.size,
-            ...this.checksumOf(content, options.md5),
-          }),
+          guarded(
+            new PutObjectCommand({
+              ...this.objectOptions(key, options),
+              Body,
+              ContentLength: content.size,
+              ...this.checksumOf(content, options.md5),
+            }),
+            options,
+          ),
           { abortSignal: options.signal },
         ),
       );
@@ -116,35 +130,24 @@ export class S3ObjectStore implements ObjectStore {
 
   private async putInPieces(key: string, content: Content, options: PutOptions): Promise<void> {
     const target = this.place(key);
-    const { UploadId } = await this.client.send(new CreateMultipartUploadCommand(this.objectOptions(key, options)), {
-      abortSignal: options.signal,
-    });
+    const sending = { abortSignal: options.signal };
+    const begin = new CreateMultipartUploadCommand(this.objectOptions(key, options));
+    const { UploadId } = await this.client.send(guarded(begin, options), sending);
     try {
       const Parts: CompletedPart[] = [];
       for (let offset = 0; offset < content.size; offset += PIECE_BYTES) {
         const piece = sliceOf(content, offset, offset + PIECE_BYTES);
         const PartNumber = Parts.length + 1;
+        const part = { ...target, UploadId, PartNumber, ContentLength: piece.size, ...this.checksumOf(piece) };
         const { ETag, ChecksumCRC32, ChecksumCRC32C, ChecksumSHA1, ChecksumSHA256 } = await this.repeated(
           piece,
           options.signal,
-          (Body) =>
-            this.client.send(
-              new UploadPartCommand({
-                ...target,
-                UploadId,
-                PartNumber,
-                Body,
-                ContentLength: piece.size,
-                ...this.checksumOf(piece),
-              }),
-              { abortSignal: options.signal },
-            ),
+          (Body) => this.client.send(guarded(new UploadPartCommand({ ...part, Body }), options), sending),
         );
         Parts.push({ ETag, PartNumber, ChecksumCRC32, ChecksumCRC32C, ChecksumSHA1, ChecksumSHA256 });
       }
-      await this.client.send(new CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload: { Parts } }), {
-        abortSignal: options.signal,
-      });
+      const end = new CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload: { Parts } });
+      await this.client.send(guarded(end, options), sending);
     } catch (error) {
       // The answer to the last request may be lost, and the client's repetition finds the upload gone: it is complete.
       if (codeOf(error) === 'NoSuchUpload' && (await this.isWhole(key, content.size, options.signal))) return;
@@ -174,7 +177,7 @@ export class S3ObjectStore implements ObjectStore {
       try {
         return await send(Readable.from(pieces, { objectMode: false }));
       } catch (error) {
-        if (attempt >= attempts || signal?.aborted) throw error;
+        if (attempt >= attempts || signal?.aborted || error instanceof NotSent) throw error;
       }
     }
   }
@@ -203,6 +206,22 @@ export class S3ObjectStore implements ObjectStore {
   }
 }
 
+/** Has `beforeSending` awaited whenever the client sends the command, also when the client repeats it by itself. */
+function guarded<C>(command: C, options: PutOptions): C {
+  if (options.beforeSending) {
+    // The stacks of all commands are alike but for the types of their input and output.
+    (command as PutObjectCommand).middlewareStack.add(
+      (next) => async (args) => {
+        await whenSending(options);
+        return next(args);
+      },
+      // Nearer to the connection than what repeats the request.
+      { step: 'finalizeRequest', priority: 'low', name: 'beforeSending' },
+    );
+  }
+  return command;
+}
+
 /** The result of a read, with the answers that are none of its failures. */
 async function found<T>(work: () => Promise<T>): Promise<Found<T>> {
   return explained(async () => {
@@ -221,6 +240,7 @@ async function explained<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
+    if (error instanceof NotSent) throw error.cause;
     throw error instanceof StoreError ? error : new StoreError(explainS3Error(error), error);
   }
 }
