@@ -78,7 +78,11 @@ export class ExportExecutor {
     const unfinished = partitions.filter(({ status }) => status !== 'Completed');
     if (unfinished.length > 0) throw await this.noted(tenantId, exportId, exportFailures.incomplete(unfinished.length));
     const files = await this.partitions.filesOf(tenantId, exportId);
-    const destination = await this.destinations.openDestination(tenantId, row.destinationId);
+    const destination = await this.destinations
+      .openDestination(tenantId, row.destinationId)
+      .catch(async (error: unknown) => {
+        throw await this.noted(tenantId, exportId, toExportFailure(error));
+      });
     const beats = startBeats(() => this.exports.beat(tenantId, exportId));
     try {
       const lost = await findLostFile(destination.store, files, partitions, signal);
@@ -145,7 +149,7 @@ export class ExportExecutor {
     return row;
   }
 
-  /** Stores code and hint of the error that ends an export; the sentence comes back through the workflow. */
+  /** Stores code and hint of the error; the sentence comes back through the workflow if the export fails. */
   private async noted(tenantId: TenantId, exportId: string, failure: ExportFailure): Promise<ExportFailure> {
     await this.exports.noteFailure(tenantId, exportId, failure);
     return failure;

@@ -95,7 +95,8 @@ export class ExportsRepository {
   async cancelExport(tenantId: TenantId, exportId: string, onEnd: OnEnd): Promise<boolean> {
     return this.database.transaction(async (manager) => {
       const [rows] = await manager.query<[unknown[], number]>(
-        `UPDATE bulk_exports SET status = 'Cancelled', finished_at = now(), updated_at = now()
+        `UPDATE bulk_exports SET status = 'Cancelled', finished_at = now(), updated_at = now(),
+           error_code = NULL, error_hint = NULL
          WHERE tenant_id = $1 AND export_id = $2 AND ${openExportSql()} AND publishing_at IS NULL
          RETURNING export_id`,
         [tenantId, exportId],
@@ -147,14 +148,15 @@ export class ExportsRepository {
     ]);
   }
 
-  /** Stores code and hint of the coming failure of an export; the sentence is written with its end. */
+  /** Stores code and hint of what keeps a running export from its end; the sentence is written when it fails. */
   async noteFailure(
     tenantId: TenantId,
     exportId: string,
     { code, hint }: { code: string; hint: string },
   ): Promise<void> {
     await this.database.query(
-      `UPDATE bulk_exports SET error_code = $3, error_hint = $4 WHERE tenant_id = $1 AND export_id = $2`,
+      `UPDATE bulk_exports SET error_code = $3, error_hint = $4
+       WHERE tenant_id = $1 AND export_id = $2 AND status = 'Running'`,
       [tenantId, exportId, code, hint],
     );
   }
@@ -213,8 +215,9 @@ export class ExportsRepository {
     await this.database.transaction(async (manager) => {
       const [rows] = await manager.query<[unknown[], number]>(
         `UPDATE bulk_exports e SET status = $3, finished_at = now(), updated_at = now(),
-           error = coalesce($4, first.error), error_code = coalesce(e.error_code, first.error_code),
-           error_hint = coalesce(e.error_hint, first.error_hint)
+           error = coalesce($4, first.error),
+           error_code = CASE WHEN $3 = 'Failed' THEN coalesce(e.error_code, first.error_code) END,
+           error_hint = CASE WHEN $3 = 'Failed' THEN coalesce(e.error_hint, first.error_hint) END
          FROM (SELECT 1) AS one LEFT JOIN LATERAL (
            SELECT r.day::text || ': ' || (r.errors ->> ('retry_' || greatest(r.retry_number - 1, 0))) AS error, r.error_code,
              r.error_hint
@@ -255,7 +258,8 @@ export class ExportsRepository {
   async completeExport(tenantId: TenantId, exportId: string, onEnd: OnEnd): Promise<boolean> {
     return this.database.transaction(async (manager) => {
       const [rows] = await manager.query<[unknown[], number]>(
-        `UPDATE bulk_exports SET status = 'Completed', finished_at = clock_timestamp(), updated_at = now()
+        `UPDATE bulk_exports SET status = 'Completed', finished_at = clock_timestamp(), updated_at = now(),
+           error_code = NULL, error_hint = NULL
          WHERE tenant_id = $1 AND export_id = $2 AND status = 'Running' RETURNING export_id`,
         [tenantId, exportId],
       );

@@ -1,4 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
+import { Patience } from '../../src/storage/patience';
 import { exportWorkflowId } from '../../workflows/contracts/export.contract';
 import { WebhookReceiver } from '../support/webhook-receiver';
 import { gantryCli, type Said } from '../support/cli';
@@ -200,6 +201,18 @@ describe('failures', () => {
     const written = harness.proxy.seen.slice(before).filter(({ method }) => method === 'PUT');
     expect(written.filter(({ url }) => url.includes('.parquet'))).toEqual([]);
     expect(await harness.bucket.keys(`${prefix}/export_id=${id}`)).toContain(`${prefix}/export_id=${id}/_SUCCESS`);
+  });
+
+  it('that passed leave no code on a complete export', async () => {
+    const { body } = await prepare(1);
+    let refusals = 0;
+    harness.proxy.fault = ({ method, url }) =>
+      method === 'PUT' && url?.includes('_manifest.json') && (refusals += 1) <= Patience.work.maxAttempts
+        ? 'slow down'
+        : undefined;
+    const { id } = await harness.createExport(body);
+    await waitFor('the failure', async () => (await harness.get(id)).error_code === 'SlowDown');
+    expect(await harness.ended(id)).toMatchObject({ status: 'Completed', error_code: null, error_hint: null });
   });
 
   it('end a cancelled export permanently', async () => {
