@@ -113,7 +113,7 @@ export class ExportExecutor {
       return (await this.exports.findExport(tenantId, exportId))?.status === 'Completed';
     } catch (error) {
       if (signal.aborted) throw error;
-      const failure = toExportFailure(error);
+      const failure = await this.destinations.failureOf(tenantId, destination, error);
       throw await this.noted(tenantId, exportId, isPublishing ? exportFailures.halfPublished(failure) : failure);
     } finally {
       clearInterval(beats);

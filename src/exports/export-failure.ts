@@ -56,6 +56,13 @@ export const exportFailures = {
       { code: failure.code, hint: `${failure.hint} Retry the export if it fails.` },
       { cause: failure },
     ),
+  outdated: (failure: ExportFailure) =>
+    new ExportFailure(
+      failure.message,
+      false,
+      { code: failure.code, hint: `The credentials have been replaced since. ${AGAIN}` },
+      { cause: failure.cause },
+    ),
   rowsGone: (counted: number, seen: number) =>
     new ExportFailure(`The source has ${counted} rows where ${seen} were counted before: rows are gone`, true, {
       code: 'SourceShrank',

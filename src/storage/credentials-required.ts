@@ -24,3 +24,12 @@ export class RoleRefused extends Error {
     super('the role could not be assumed', { cause });
   }
 }
+
+/** The token service has refused the process itself, whatever the role is: it limits requests, or the process's own identity has expired. */
+export class RoleUnavailable extends Error {
+  override readonly name = 'RoleUnavailable';
+
+  constructor(cause: unknown) {
+    super('the role could not be assumed now', { cause });
+  }
+}

@@ -132,7 +132,7 @@ async function createRows(): Promise<string> {
   return id;
 }
 
-async function call(method: 'GET' | 'POST', path: string, payload?: Json): Promise<{ status: number; body: Json }> {
+async function call(method: 'GET' | 'POST' | 'PATCH', path: string, payload?: Json): Promise<{ status: number; body: Json }> {
   const answer = await api.app.inject({ method, url: `/api/v1/bulk-exports${path}`, ...(payload && { payload }) });
   return { status: answer.statusCode, body: answer.json<Json>() };
 }
@@ -298,4 +298,31 @@ it('fails at once, with the reason, when the key is revoked during the export, a
   expect((await call('POST', `/${row.id}/retry`, {})).status).toBe(200);
   expect((await ended(row.id as string)).status).toBe('Completed');
   expect(await countRows(`${destination.config.prefix}/export_id=${row.id}`)).toEqual({ rows: ROWS, ids: ROWS });
+});
+
+it('continues with credentials that were replaced before the old ones expired', async () => {
+  fault = () => undefined;
+  const { body: destination } = await createDestination();
+  let puts = 0;
+  let reach = (): void => undefined;
+  const reached = new Promise<void>((resolve) => (reach = resolve));
+  // The second part is left without an answer until the credentials have been replaced, and the repetition is refused.
+  fault = ({ method, url }) => {
+    if (method !== 'PUT' || !url?.includes('.parquet')) return undefined;
+    puts += 1;
+    if (puts === 2) reach();
+    return puts === 2 ? 'hang' : puts === 3 ? 'deny' : undefined;
+  };
+  const patience = jest.replaceProperty(Patience, 'work', { ...Patience.work, answerTimeout: 5_000 });
+  try {
+    const id = await beginExport(destination);
+    await reached;
+    const { access_key_id, secret_access_key } = testStore();
+    const credentials = { access_key_id, secret_access_key };
+    expect((await call('PATCH', `/destinations/${destination.id}`, { credentials })).status).toBe(200);
+    expect((await ended(id)).status).toBe('Completed');
+    expect((await runOf(id))?.errors.retry_0).toMatch(/^Access denied.*have been replaced since/);
+  } finally {
+    patience.restore();
+  }
 });

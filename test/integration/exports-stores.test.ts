@@ -7,6 +7,7 @@ import { testConfig } from '../support/config';
 import { ExportHarness, Json, TENANT } from '../support/export-harness';
 import { testStore } from '../support/exports';
 import { TokenService } from '../support/token-service';
+import { waitFor } from '../support/wait-for';
 
 const WINDOW = { start_time: '2026-11-20T00:00:00Z', end_time: '2026-11-21T00:00:00Z' };
 
@@ -241,6 +242,24 @@ describe('the identity for the store', () => {
       tokens.refuse('AccessDenied');
       const { status, body } = await harness.call('POST', '/destinations', bodyOf());
       expect([status, body.detail]).toEqual([400, expect.stringContaining('sts:ExternalId')]);
+    });
+
+    it('that the token service gives again after a while: an export waits for it', async () => {
+      const { access_key_id, secret_access_key } = testStore();
+      tokens.issue({ accessKeyId: access_key_id, secretAccessKey: secret_access_key });
+      const created = await harness.call('POST', '/destinations', bodyOf());
+      const project = await harness.createProject();
+      await harness.createRuns(project, '2026-11-20', 3);
+      tokens.refuse('Throttling');
+      const { id } = await harness.createExport({
+        bulk_export_destination_id: created.body.id,
+        session_id: project,
+        ...WINDOW,
+      });
+      const failure = await waitFor('a failure', async () => (await harness.runs(id as string))[0]?.errors?.retry_0 as string);
+      expect(failure).toMatch(/^The role could not be assumed now/);
+      tokens.refuse(undefined);
+      expect(await harness.ended(id as string)).toMatchObject({ status: 'Completed', progress: { rows_written: 3 } });
     });
 
     it('that is requested at no address that the policy forbids', () => {

@@ -18,6 +18,7 @@ import {
   type S3Config,
   type UpdateDestination,
 } from './destinations.schemas';
+import { ExportFailure, exportFailures, toExportFailure } from '../export-failure';
 import { exportErrors } from '../exports.errors';
 import { destinationKey } from './export-layout';
 import { contentOf, ObjectStore } from '../../storage/object-store';
@@ -26,6 +27,9 @@ import { Patience, type PatienceSettings } from '../../storage/patience';
 import { explainStoreError, sentenceOf, StoreError } from '../../storage/store-error';
 
 export interface OpenDestination {
+  destinationId: string;
+  /** When its credentials were last replaced, as it was opened. */
+  updatedAt: Date;
   place: DestinationPlace;
   store: ObjectStore;
 }
@@ -118,7 +122,16 @@ export class DestinationsService {
         ) as DestinationCredentials)
       : undefined;
     const place = placeOf(row);
-    return { place, store: this.stores.open(tenantId, targetOf(place, credentials), patience) };
+    const store = this.stores.open(tenantId, targetOf(place, credentials), patience);
+    return { destinationId, updatedAt: row.updatedAt, place, store };
+  }
+
+  /** The failure of work on an open destination. If the credentials have been replaced since, it isn't final: the next attempt has these. */
+  async failureOf(tenantId: TenantId, opened: OpenDestination, error: unknown): Promise<ExportFailure> {
+    const failure = toExportFailure(error);
+    if (error instanceof ExportFailure || !failure.isFinal) return failure;
+    const { updatedAt } = await this.getDestination(tenantId, opened.destinationId);
+    return updatedAt > opened.updatedAt ? exportFailures.outdated(failure) : failure;
   }
 
   /** Writes a small object under `<prefix>/tmp/`, and deletes it if that is permitted. */

@@ -103,6 +103,9 @@ export class PartitionExecutor {
       if (!(await this.partitions.completePartition(tenantId, partitionId, partition.attempt, verified)))
         throw new LostPartition();
       return { rows, bytes: files.reduce((sum, file) => sum + file.bytes, 0), files: files.length };
+    } catch (error) {
+      if (signal.aborted || error instanceof LostPartition) throw error;
+      throw await this.destinations.failureOf(tenantId, destination, error);
     } finally {
       clearInterval(beats);
       destination.store.close();

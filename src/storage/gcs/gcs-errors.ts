@@ -40,10 +40,12 @@ export function explainGcsError(error: unknown): StoreProblem {
     ]);
   }
   if (error instanceof AmbientCredentialsFailed) {
-    return fault(error.name, [
+    const problem = fault(error.name, [
       "No credentials: the server's own were not found, or Google does not accept them",
       'Give credentials.service_account_key, or Application Default Credentials to the api and worker processes.',
     ]);
+    // The service that gives them may answer again in a moment.
+    return { ...problem, isUserFault: false };
   }
   if (error instanceof StoreAnswer) return explainGcsAnswer(error);
   return explainUnreachable(error, INVALID_ENDPOINT) ?? explainUnknown(error);

@@ -1,4 +1,4 @@
-import { CredentialsRequired } from '../credentials-required';
+import { CredentialsRequired, RoleUnavailable } from '../credentials-required';
 import { EndpointRefused } from '../endpoint-policy';
 import { sentenceOf } from '../store-error';
 import { explainS3Error } from './s3-errors';
@@ -39,6 +39,8 @@ describe('errors of stores', () => {
     [new EndpointRefused(), 'Invalid endpoint: this server does not connect to it', true],
     [new EndpointRefused(undefined, true), 'Invalid endpoint: this server does not connect to it', false],
     [new CredentialsRequired(), 'No credentials', true],
+    [new RoleUnavailable(new Error('Throttling')), 'The role could not be assumed now', false],
+    [Object.assign(new Error('none found'), { name: 'CredentialsProviderError' }), 'No credentials', false],
     [answer('NoSuchUpload', 404), 'The store answered 404', false],
     [answer('SlowDown', 503), 'The store answered 503: SlowDown', false],
     [answer('InternalError', 500), 'The store answered 500: InternalError', false],

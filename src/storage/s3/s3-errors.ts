@@ -60,6 +60,10 @@ const BY_CODE: Record<string, Words> = {
     'The role could not be assumed',
     "Its trust policy must let the server's identity in; an sts:ExternalId there must be the tenant's id.",
   ],
+  RoleUnavailable: [
+    'The role could not be assumed now',
+    "The token service limits or refuses the server's own requests. If this persists, the operator checks its identity.",
+  ],
   CredentialsProviderError: [
     'No credentials: none were given and none were found in the environment',
     'Give credentials, or let the api and worker processes find some (environment, profile, instance role).',
@@ -74,6 +78,9 @@ const BY_CODE: Record<string, Words> = {
   'KMS.DisabledException': ['The KMS key is disabled', KMS_HINT],
   'KMS.NotFoundException': ['The KMS key does not exist', KMS_HINT],
 };
+
+/** Codes of the server's own identity, which may be there again in a moment. */
+const OF_SERVER = new Set(['CredentialsProviderError', 'RoleUnavailable']);
 
 /** Codes whose meaning is in the store's own message. */
 const WITH_MESSAGE = new Set(['InvalidRequest', 'InvalidArgument', 'NotImplemented']);
@@ -90,7 +97,7 @@ export function explainS3Error(error: unknown): StoreProblem {
   const known = Object.hasOwn(BY_CODE, name) ? BY_CODE[name] : undefined;
   if (known) {
     const said = WITH_MESSAGE.has(name) && message && message !== name ? `${known[0]}: ${message}` : known[0];
-    return { code: name, message: said, hint: known[1], isUserFault: true };
+    return { code: name, message: said, hint: known[1], isUserFault: !OF_SERVER.has(name) };
   }
   const unreachable = explainUnreachable(error, INVALID_ENDPOINT);
   if (unreachable) return unreachable;

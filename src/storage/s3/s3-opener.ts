@@ -2,13 +2,16 @@ import type { S3ClientConfig } from '@aws-sdk/client-s3';
 import { fromTemporaryCredentials } from '@aws-sdk/credential-providers';
 import type { TenantId } from '../../auth/tenant';
 import type { ExportSettings } from '../../config/settings/exports';
-import { CredentialsRequired, RoleNotAllowed, RoleRefused } from '../credentials-required';
+import { CredentialsRequired, RoleNotAllowed, RoleRefused, RoleUnavailable } from '../credentials-required';
 import type { EndpointPolicy } from '../endpoint-policy';
 import type { ObjectStore } from '../object-store';
 import type { PatienceSettings } from '../patience';
 import { connectS3, requestHandler } from './s3-client';
 import { S3ObjectStore } from './s3-object-store';
 import type { S3Credentials, S3Location } from './s3-schemas';
+
+/** Answers of the token service that have to be fixed by the tenant. */
+const REFUSALS: ReadonlySet<string> = new Set(['AccessDenied', 'ValidationError', 'RegionDisabledException']);
 
 /** Opens buckets of S3, and of stores with its API. */
 export class S3Opener {
@@ -100,8 +103,10 @@ export class S3Opener {
       try {
         return await provider();
       } catch (error) {
-        // Refusals of the service have to be fixed by the tenant; failures to reach it may pass.
-        throw (error as { $fault?: unknown }).$fault === 'client' ? new RoleRefused(error) : error;
+        const { $fault: fault, name } = error as { $fault?: unknown; name?: string };
+        // The service also blames its client for too many requests, and for an identity of the server that has expired.
+        if (fault !== 'client') throw error;
+        throw REFUSALS.has(name ?? '') ? new RoleRefused(error) : new RoleUnavailable(error);
       }
     };
   }
