@@ -1,11 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import { contentOf } from '../storage/object-store';
 import { DestinationsService } from './destinations/destinations.service';
 import { exportFolder } from './destinations/export-layout';
 import { startBeats } from './export-beats';
-import { ExportFailure, exportFailures, toExportFailure } from './export-failure';
+import { exportFailures, toExportFailure } from './export-failure';
 import { ExportMetrics } from './export.metrics';
 import { ExportWebhooks } from './export-webhooks';
 import type { ExportRow } from './export-row';
@@ -23,6 +23,8 @@ const PLAN_PAGE = 200;
 /** Executes exports. Every method may be called twice: finished work is recorded in the rows and not repeated. */
 @Injectable()
 export class ExportExecutor {
+  private readonly logger = new Logger(ExportExecutor.name);
+
   constructor(
     private readonly config: AppConfig,
     private readonly exports: ExportsRepository,
@@ -67,22 +69,55 @@ export class ExportExecutor {
    * Deletes what is left of earlier attempts, writes the manifest and then `_SUCCESS`, and completes the export; resolves to false
    * when it was cancelled first. No row is locked meanwhile, since a store may take any time: a cancellation counts until `_SUCCESS`
    * is about to be written.
-   * @throws {ExportFailure} when what was written isn't what was planned.
+   * @throws {ExportFailure} also for failures that are repeated: the sentence of the last one is shown.
    */
   async complete(tenantId: TenantId, exportId: string, signal: AbortSignal): Promise<boolean> {
+    try {
+      return await this.finish(tenantId, exportId, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const failure = toExportFailure(error);
+      this.logger.warn({ err: error, export_id: exportId }, 'An attempt to finish an export failed');
+      // Code and hint; the sentence comes back through the workflow if the export fails.
+      await this.exports.noteFailure(tenantId, exportId, failure).catch((cause: unknown) => {
+        this.logger.warn({ err: cause, export_id: exportId }, 'The failure could not be stored');
+      });
+      throw failure;
+    }
+  }
+
+  /** Ends an export that won't be completed, with its open partitions. */
+  async end(
+    tenantId: TenantId,
+    exportId: string,
+    ending: 'Failed' | 'Cancelled' | 'TimedOut',
+    message: string | undefined,
+  ): Promise<void> {
+    await this.ending(tenantId, (onEnd) => this.exports.endExport(tenantId, exportId, ending, message, onEnd));
+    this.metrics.exportEnded(ending);
+  }
+
+  /** The tenant's exports that may have their turn now. */
+  waiting(tenantId: TenantId): Promise<string[]> {
+    return this.exports.waiting(tenantId, this.config.exports.concurrency);
+  }
+
+  /** Reads the progress of a running export, and records a heartbeat. */
+  async progress(tenantId: TenantId, exportId: string): Promise<ExportRow | undefined> {
+    await this.exports.beat(tenantId, exportId);
+    return this.exports.findExport(tenantId, exportId);
+  }
+
+  private async finish(tenantId: TenantId, exportId: string, signal: AbortSignal): Promise<boolean> {
     const row = await this.exports.findExport(tenantId, exportId);
     if (row?.status === 'Completed') return true;
     if (row?.status !== 'Running') return false;
     let { isPublishing } = row;
     let partitions = await this.partitions.listPartitions(tenantId, exportId, null, 0);
     const unfinished = partitions.filter(({ status }) => status !== 'Completed');
-    if (unfinished.length > 0) throw await this.noted(tenantId, exportId, exportFailures.incomplete(unfinished.length));
+    if (unfinished.length > 0) throw exportFailures.incomplete(unfinished.length);
     const files = await this.partitions.filesOf(tenantId, exportId);
-    const destination = await this.destinations
-      .openDestination(tenantId, row.destinationId)
-      .catch(async (error: unknown) => {
-        throw await this.noted(tenantId, exportId, toExportFailure(error));
-      });
+    const destination = await this.destinations.openDestination(tenantId, row.destinationId);
     const beats = startBeats(() => this.exports.beat(tenantId, exportId));
     try {
       const lost = await findLostFile(destination.store, files, partitions, signal);
@@ -114,45 +149,17 @@ export class ExportExecutor {
     } catch (error) {
       if (signal.aborted) throw error;
       const failure = await this.destinations.failureOf(tenantId, destination, error);
-      throw await this.noted(tenantId, exportId, isPublishing ? exportFailures.halfPublished(failure) : failure);
+      throw isPublishing ? exportFailures.halfPublished(failure) : failure;
     } finally {
       clearInterval(beats);
       destination.store.close();
     }
   }
 
-  /** Ends an export that won't be completed, with its open partitions. */
-  async end(
-    tenantId: TenantId,
-    exportId: string,
-    ending: 'Failed' | 'Cancelled' | 'TimedOut',
-    message: string | undefined,
-  ): Promise<void> {
-    await this.ending(tenantId, (onEnd) => this.exports.endExport(tenantId, exportId, ending, message, onEnd));
-    this.metrics.exportEnded(ending);
-  }
-
-  /** The tenant's exports that may have their turn now. */
-  waiting(tenantId: TenantId): Promise<string[]> {
-    return this.exports.waiting(tenantId, this.config.exports.concurrency);
-  }
-
-  /** Reads the progress of a running export, and records a heartbeat. */
-  async progress(tenantId: TenantId, exportId: string): Promise<ExportRow | undefined> {
-    await this.exports.beat(tenantId, exportId);
-    return this.exports.findExport(tenantId, exportId);
-  }
-
   private async running(tenantId: TenantId, exportId: string): Promise<ExportRow> {
     const row = await this.exports.findExport(tenantId, exportId);
     if (row?.status !== 'Running') throw exportFailures.over(row?.status ?? 'gone');
     return row;
-  }
-
-  /** Stores code and hint of the error; the sentence comes back through the workflow if the export fails. */
-  private async noted(tenantId: TenantId, exportId: string, failure: ExportFailure): Promise<ExportFailure> {
-    await this.exports.noteFailure(tenantId, exportId, failure);
-    return failure;
   }
 
   /** Ends an export, and starts its webhook when that has committed. */

@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg';
 import { QueryFailedError } from 'typeorm';
-import { EncodingError } from './parquet/parquet-encoder';
-import { explainStoreError } from '../storage/store-error';
+import { EncodingError } from './parquet/encoding-error';
+import { storeProblemOf } from '../storage/store-error';
 
 export interface FailureWords {
   /** Stable, for programs: the store's own code, or one of Gantry's. */
@@ -88,6 +88,13 @@ export const exportFailures = {
       },
       { cause },
     ),
+  internal: (cause: unknown) =>
+    new ExportFailure(
+      'The export could not be continued',
+      false,
+      { code: 'InternalFailure', hint: `${AGAIN} If this persists, the worker's log has the cause.` },
+      { cause },
+    ),
   notRead: (reason: string, cause: unknown) =>
     new ExportFailure(
       `The database could not be read: ${reason}`,
@@ -97,13 +104,14 @@ export const exportFailures = {
     ),
 };
 
-/** Converts an error of the encoder, the database or the store into that of an export. */
+/** Converts an error of the encoder, the database or the store into that of an export. Other errors may say what users may not see. */
 export function toExportFailure(error: unknown): ExportFailure {
   if (error instanceof ExportFailure) return error;
   if (error instanceof EncodingError) return exportFailures.notEncoded(error.message, error);
   if (error instanceof QueryFailedError || error instanceof DatabaseError) {
     return exportFailures.notRead(error.message, error);
   }
-  const problem = explainStoreError(error);
+  const problem = storeProblemOf(error);
+  if (!problem) return exportFailures.internal(error);
   return new ExportFailure(problem.message, problem.isUserFault, problem, { cause: error });
 }

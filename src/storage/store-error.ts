@@ -77,11 +77,14 @@ export function explainUnknown(error: unknown): StoreProblem {
   return explainAnswer(name, message, undefined);
 }
 
+/** Explains what an object store, or the opening of one, threw; undefined for an error that came from elsewhere. */
+export function storeProblemOf(error: unknown): StoreProblem | undefined {
+  return causes(error).find((cause) => cause instanceof StoreError)?.problem;
+}
+
 /** Explains what an object store, or the opening of one, threw. What isn't known is taken for a fault that may pass. */
 export function explainStoreError(error: unknown): StoreProblem {
-  const known = causes(error).find((cause) => cause instanceof StoreError);
-  if (known) return known.problem;
-  return explainUnknown(error);
+  return storeProblemOf(error) ?? explainUnknown(error);
 }
 
 /** The error, what caused it, and what several attempts failed with. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { type CostType, exportColumns, readColumns } from './export-columns';
 import { type OpenEncoder, ParquetEncoder } from './parquet-encoder';
@@ -208,6 +208,15 @@ describe('the Parquet encoder', () => {
       .then(String, String);
     expect(failure).toMatch(/CSV Error/);
     expect(failure).not.toContain('secret');
+  });
+
+  it('reports a failure of the disk by its code, without a path', async () => {
+    const other = new ParquetEncoder();
+    const path = await spool(other);
+    await rm(dirname(path), { recursive: true });
+    const failure = await spool(other).then(String, String);
+    expect(failure).toBe("EncodingError: the worker's disk failed (ENOENT)");
+    await other.onModuleDestroy();
   });
 
   it('fails when rows are missing', async () => {

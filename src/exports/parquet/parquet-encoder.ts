@@ -5,6 +5,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Injectable, OnModuleDestroy } from '@nestjs/common';
 import { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { EncodingError } from './encoding-error';
 import { ColumnType, ExportColumn, readColumns } from './export-columns';
 import type { CreateExport } from '../api/exports.schemas';
 
@@ -76,11 +77,6 @@ export interface OpenEncoder {
   directory: string;
 }
 
-/** A part could not be made into a Parquet file. */
-export class EncodingError extends Error {
-  override readonly name = 'EncodingError';
-}
-
 /**
  * Writes Parquet files with DuckDB. The same rows give the same bytes: one thread, rows in the order in which they come,
  * row groups of a fixed number of rows. Rows come as PostgreSQL's text in a file: none of them passes through JavaScript
@@ -98,9 +94,9 @@ export class ParquetEncoder implements OnModuleDestroy {
    * @returns what `write` has, and the path of what it appended, for `encode` or `discard`
    */
   async spool<T>(write: (append: Append) => Promise<T>): Promise<{ path: string; written: T }> {
-    const { directory } = await this.open();
+    const { directory } = await onDisk(this.open());
     const path = join(directory, `part_${(this.sequence += 1)}.tsv`);
-    const file = await open(path, 'wx');
+    const file = await onDisk(open(path, 'wx'));
     try {
       const spool = new Spool(file);
       const written = await write((piece) => spool.append(piece));
@@ -224,8 +220,18 @@ class Spool {
     this.pieces = [];
     this.bytes = 0;
     if (bytes === 0) return;
-    const { bytesWritten } = await this.file.writev(pieces);
+    const { bytesWritten } = await onDisk(this.file.writev(pieces));
     if (bytesWritten < bytes) throw new EncodingError('There is no room for the rows of a part where they wait');
+  }
+}
+
+/** Waits for the worker's disk. Its errors have a code, and a path that must not get into the errors of exports. */
+async function onDisk<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new EncodingError(code ? `the worker's disk failed (${code})` : message, { cause: error });
   }
 }
 

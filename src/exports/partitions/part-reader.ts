@@ -1,7 +1,8 @@
 import { addAbortSignal } from 'node:stream';
-import type { PoolClient } from 'pg';
+import { DatabaseError, type PoolClient } from 'pg';
 import { to as copyTo, type CopyToStreamQuery } from 'pg-copy-streams';
 import { cutConnection } from '../../patches/pg/connection';
+import { exportFailures } from '../export-failure';
 import type { Append } from '../parquet/parquet-encoder';
 import { PartCutter, PartLimit } from './part-cutter';
 import type { RowKey } from './row-selection';
@@ -30,6 +31,12 @@ export interface Rows {
   giveUp(): void;
 }
 
+/** The failure of reading rows. Errors of the connection name the address of the database, which users need not see. */
+export function unreadable(error: unknown): Error {
+  if (error instanceof DatabaseError) return error;
+  return exportFailures.notRead('it could not be reached, or the connection was lost', error);
+}
+
 /** A running COPY. */
 export class RowStream implements Rows {
   private readonly pieces: Buffer[] = [];
@@ -56,7 +63,7 @@ export class RowStream implements Rows {
       this.wake?.();
     });
     stream.on('error', (error) => {
-      this.failure = error;
+      this.failure = unreadable(error);
       this.wake?.();
     });
   }
@@ -88,7 +95,7 @@ export class RowStream implements Rows {
       return new RowStream(client, release, addAbortSignal(signal, client.query(copyTo(copy))));
     } catch (error) {
       release(error);
-      throw error;
+      throw unreadable(error);
     }
   }
 
@@ -99,7 +106,7 @@ export class RowStream implements Rows {
       await this.client.query('COMMIT');
     } catch (error) {
       this.release(error);
-      throw error;
+      throw unreadable(error);
     }
     this.release();
     return this.stream.rowCount;
@@ -173,7 +180,9 @@ export class PartReader {
       const piece = this.rest ?? (await stream.next());
       if (!piece) {
         const sent = await stream.end();
-        if (sent !== this.rowsOfStream) throw new Error(`${this.rowsOfStream} of ${sent} rows arrived`);
+        if (sent !== this.rowsOfStream) {
+          throw exportFailures.notRead(`${this.rowsOfStream} of ${sent} rows arrived`, undefined);
+        }
         this.hasMore = sent === this.rowsAtOnce;
         this.forget();
         return;

@@ -9,7 +9,7 @@ import { filterToSql } from '../../traces/filter/filter-sql';
 import { SqlParams } from '../../traces/filter/sql-params';
 import { ExportColumn, readColumns } from '../parquet/export-columns';
 import { isoText } from '../export-row';
-import { PartReader, RowStream } from './part-reader';
+import { PartReader, RowStream, unreadable } from './part-reader';
 import type { DayCount, RowCount, RowKey, RowSelection, Watermark } from './row-selection';
 import { SqlLiterals } from './sql-literals';
 
@@ -82,7 +82,9 @@ export class TraceReader {
          SELECT ${names.join(', ')} FROM trace_runs r WHERE ${[...window, ...place, ...choice].join(' AND ')}
          ORDER BY r.start_time, r.run_id LIMIT ${params.add(ROWS_AT_ONCE, 'bigint')}
        ) TO STDOUT`;
-      const [client, release] = await takeConnection(this.database);
+      const [client, release] = await takeConnection(this.database).catch((error: unknown) => {
+        throw unreadable(error);
+      });
       return RowStream.begin(client, release, BEGIN, sql, signal);
     });
   }
