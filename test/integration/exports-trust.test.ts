@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../../src/auth/tenant';
 import { ExportsRepository } from '../../src/exports/exports.repository';
+import { PartitionsRepository } from '../../src/exports/partitions/partitions.repository';
 import { SchedulesRepository } from '../../src/exports/schedule/schedules.repository';
 import { Patience } from '../../src/storage/patience';
 import { ExportOrchestrator } from '../../src/temporal/export-orchestrator';
@@ -256,6 +257,40 @@ describe('an export is verified', () => {
     } finally {
       patience.restore();
     }
+  });
+
+  it('and failures of a day count from its last new file on, but not from one that is written again', async () => {
+    const { project, destination } = await prepare(0);
+    const tenantId = TENANT as TenantId;
+    const [exportId, partitionId] = [uuidv7(), uuidv7()];
+    await harness.database.query(
+      `INSERT INTO bulk_exports (tenant_id, export_id, destination_id, session_id, start_time, end_time, format_version,
+         compression, status, workflow_seen_at)
+       VALUES ($1, $2, $3, $4, $5, $6, 'v2_beta', 'none', 'Running', now())`,
+      [TENANT, exportId, destination.id, project, WINDOW.start_time, WINDOW.end_time],
+    );
+    await harness.database.query(
+      `INSERT INTO bulk_export_runs (tenant_id, export_run_id, export_id, day, start_time, end_time, status, rows_planned)
+       VALUES ($1, $2, $3, $4, $5, $6, 'Created', 1)`,
+      [TENANT, partitionId, exportId, DAY, WINDOW.start_time, WINDOW.end_time],
+    );
+    const days = new PartitionsRepository(harness.api.app.get(DataSource));
+    const { attempt } = (await days.beginPartition(tenantId, partitionId))!;
+    const key = { startTime: WINDOW.start_time, runId: uuidv7() };
+    const write = (part: number): Promise<boolean> => {
+      const file = { partitionId, part, objectKey: `part ${part}`, rows: 1, bytes: 1, md5: 'm', firstKey: key, lastKey: key };
+      return days.addFile(tenantId, attempt, file);
+    };
+    const fail = (): Promise<number> => days.addError(tenantId, partitionId, 'It failed', { code: 'c', hint: 'h' });
+    expect([await fail(), await fail()]).toEqual([1, 2]);
+    expect(await write(0)).toBe(true);
+    expect([await fail(), await fail()]).toEqual([1, 2]);
+    await days.dropFiles(tenantId, partitionId, attempt, 0);
+    expect(await write(0)).toBe(true);
+    expect(await fail()).toBe(3);
+    expect(await write(1)).toBe(true);
+    expect(await fail()).toBe(1);
+    await harness.call('PATCH', `/${exportId}`, { status: 'Cancelled' });
   });
 });
 

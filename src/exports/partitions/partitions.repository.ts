@@ -184,11 +184,13 @@ export class PartitionsRepository {
           file.lastKey.runId,
         ],
       );
+      // Only a part that no attempt has written before is progress: one that is written again may be so for ever.
       await transaction.query(
-        `UPDATE bulk_export_runs SET rows_written = rows_written + $3, bytes_written = bytes_written + $4,
-           updated_at = now()
+        `UPDATE bulk_export_runs SET rows_written = rows_written + $3, bytes_written = bytes_written + $4, updated_at = now(),
+           retry_base = CASE WHEN parts_written <= $5 THEN retry_number ELSE retry_base END,
+           parts_written = greatest(parts_written, $5::integer + 1)
          WHERE tenant_id = $1 AND export_run_id = $2`,
-        [tenantId, file.partitionId, file.rows, file.bytes],
+        [tenantId, file.partitionId, file.rows, file.bytes, file.part],
       );
       return true;
     });
@@ -268,7 +270,7 @@ export class PartitionsRepository {
     );
   }
 
-  /** Records the error of an attempt; resolves to the number of failures since the partition was opened. */
+  /** Records the error of an attempt; resolves to the number of failures since the partition was opened or has got a further file. */
   async addError(
     tenantId: TenantId,
     partitionId: string,
