@@ -64,7 +64,9 @@ function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
   }
   if (happening === 'hang') return void incoming.resume();
   if (happening === 'bad gateway') {
-    return void incoming.resume().once('end', () => outgoing.writeHead(502, { 'content-type': 'text/html' }).end(BAD_GATEWAY));
+    return void incoming
+      .resume()
+      .once('end', () => outgoing.writeHead(502, { 'content-type': 'text/html' }).end(BAD_GATEWAY));
   }
   if (happening && happening !== 'hang halfway') {
     const [status, code] = {
@@ -132,7 +134,11 @@ async function createRows(): Promise<string> {
   return id;
 }
 
-async function call(method: 'GET' | 'POST' | 'PATCH', path: string, payload?: Json): Promise<{ status: number; body: Json }> {
+async function call(
+  method: 'GET' | 'POST' | 'PATCH',
+  path: string,
+  payload?: Json,
+): Promise<{ status: number; body: Json }> {
   const answer = await api.app.inject({ method, url: `/api/v1/bulk-exports${path}`, ...(payload && { payload }) });
   return { status: answer.statusCode, body: answer.json<Json>() };
 }
@@ -246,7 +252,8 @@ it('continues when the proxy in front of a store answers with its own page for a
   const { body: destination } = await createDestination();
   let answers = 0;
   // More than the client repeats by itself.
-  fault = ({ method }) => (method === 'PUT' && (answers += 1) <= 2 * Patience.work.maxAttempts ? 'bad gateway' : undefined);
+  fault = ({ method }) =>
+    method === 'PUT' && (answers += 1) <= 2 * Patience.work.maxAttempts ? 'bad gateway' : undefined;
   const row = await exportAll(destination);
   expect(row).toMatchObject({ status: 'Completed', progress: { rows_written: ROWS } });
   expect((await runOf(row.id as string))?.errors.retry_0).toMatch(/^The store answered 502/);

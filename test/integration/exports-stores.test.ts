@@ -256,7 +256,10 @@ describe('the identity for the store', () => {
         session_id: project,
         ...WINDOW,
       });
-      const failure = await waitFor('a failure', async () => (await harness.runs(id as string))[0]?.errors?.retry_0 as string);
+      const failure = await waitFor(
+        'a failure',
+        async () => (await harness.runs(id as string))[0]?.errors?.retry_0 as string,
+      );
       expect(failure).toMatch(/^The role could not be assumed now/);
       tokens.refuse(undefined);
       expect(await harness.ended(id as string)).toMatchObject({ status: 'Completed', progress: { rows_written: 3 } });

@@ -105,8 +105,7 @@ describe('an export is verified', () => {
 
   it('and fails when a verified file can not be read any more at the end', async () => {
     const { prefix, body } = await prepare(90);
-    harness.proxy.fault = ({ method, url }) =>
-      method === 'HEAD' && url?.includes('part-00001') ? 'deny' : undefined;
+    harness.proxy.fault = ({ method, url }) => (method === 'HEAD' && url?.includes('part-00001') ? 'deny' : undefined);
     const { id } = await harness.createExport(body);
     expect(await harness.ended(id)).toMatchObject({ status: 'Failed', error_code: 'FileNotAsWritten' });
     expect(await harness.bucket.keys(`${prefix}/export_id=${id}`)).not.toContain(`${prefix}/export_id=${id}/_SUCCESS`);
@@ -134,9 +133,10 @@ describe('an export is verified', () => {
     try {
       // Before its first row, as it waits for the locks of its traces.
       await upload.query('BEGIN');
-      await upload.query(`INSERT INTO trace_run_keys (tenant_id, run_id) SELECT $1::uuid, gen_random_uuid() WHERE false`, [
-        TENANT,
-      ]);
+      await upload.query(
+        `INSERT INTO trace_run_keys (tenant_id, run_id) SELECT $1::uuid, gen_random_uuid() WHERE false`,
+        [TENANT],
+      );
       const { id } = await harness.createExport(body);
       await waitFor('its turn', async () => (await harness.get(id)).status === 'Running');
       await sleep(500);
@@ -278,7 +278,16 @@ describe('an export is verified', () => {
     const { attempt } = (await days.beginPartition(tenantId, partitionId))!;
     const key = { startTime: WINDOW.start_time, runId: uuidv7() };
     const write = (part: number): Promise<boolean> => {
-      const file = { partitionId, part, objectKey: `part ${part}`, rows: 1, bytes: 1, md5: 'm', firstKey: key, lastKey: key };
+      const file = {
+        partitionId,
+        part,
+        objectKey: `part ${part}`,
+        rows: 1,
+        bytes: 1,
+        md5: 'm',
+        firstKey: key,
+        lastKey: key,
+      };
       return days.addFile(tenantId, attempt, file);
     };
     const fail = (): Promise<number> => days.addError(tenantId, partitionId, 'It failed', { code: 'c', hint: 'h' });

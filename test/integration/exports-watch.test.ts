@@ -300,7 +300,8 @@ describe('verification', () => {
     const keys = (await harness.bucket.keys(folder)).filter((key) => key.endsWith('.parquet'));
     const gone = [`${folder}/_manifest.json`, keys[0]];
     for (const key of gone) await harness.bucket.delete(key);
-    harness.proxy.fault = ({ url = '' }) => (gone.some((key) => decodeURIComponent(url).includes(key)) ? 'deny' : undefined);
+    harness.proxy.fault = ({ url = '' }) =>
+      gone.some((key) => decodeURIComponent(url).includes(key)) ? 'deny' : undefined;
     const { body: answer } = await harness.call('POST', `/${id}/verify`, {});
     expect(answer.problems).toEqual(
       gone.map((key) => ({

@@ -276,9 +276,10 @@ describe('trace ingestion', () => {
     const { rows: moments } = await db.query<{ now: Date }>('SELECT clock_timestamp() AS now');
     await db.query('ROLLBACK');
     expect((await sent).status).toBe(202);
-    const { rows: runs } = await db.query<{ received_at: Date }>('SELECT received_at FROM trace_runs WHERE run_id = $1', [
-      run.id,
-    ]);
+    const { rows: runs } = await db.query<{ received_at: Date }>(
+      'SELECT received_at FROM trace_runs WHERE run_id = $1',
+      [run.id],
+    );
     expect(runs[0].received_at.getTime()).toBeGreaterThanOrEqual(moments[0].now.getTime());
   });
 

@@ -42,7 +42,10 @@ export class TraceReader {
       writers = await this.writers(writers);
     }
     if (writers.length > 0) {
-      this.logger.warn({ writers: writers.length }, 'Transactions that write runs stay open: an export does not wait for them');
+      this.logger.warn(
+        { writers: writers.length },
+        'Transactions that write runs stay open: an export does not wait for them',
+      );
     }
     return { at, isSettled: writers.length === 0 };
   }
