@@ -60,6 +60,11 @@ function hold(name: string): { reached: Promise<void>; letGo: () => void } {
 
 const holdUpload = (part: number) => hold(`part-${String(part).padStart(5, '0')}`);
 
+/** Starts an export that the test has inserted. */
+async function start(exportId: string): Promise<void> {
+  await harness.api.app.get(ExportOrchestrator).startExport({ exportId, tenantId: TENANT, isSchedule: false });
+}
+
 const COUNT = 'SELECT count(*)::int AS rows, count(DISTINCT id)::int AS ids FROM FILES';
 
 describe('an export is verified', () => {
@@ -519,10 +524,11 @@ describe('late data', () => {
     const id = uuidv7();
     await harness.database.query(
       `INSERT INTO bulk_exports (tenant_id, export_id, destination_id, session_id, start_time, end_time, format_version,
-         compression, status, changed_after, created_at)
-       VALUES ($1, $2, $3, $4, $5, $6, 'v2_beta', 'none', 'Created', now() - interval '1 hour', now() - interval '10 seconds')`,
+         compression, status, changed_after)
+       VALUES ($1, $2, $3, $4, $5, $6, 'v2_beta', 'none', 'Created', now() - interval '1 hour')`,
       [TENANT, id, destination.id, project, WINDOW.start_time, WINDOW.end_time],
     );
+    await start(id);
     await reached;
     await harness.database.query(`UPDATE trace_runs SET updated_at = now() WHERE project_id = $1 AND name = 'run 0'`, [
       project,
@@ -549,7 +555,7 @@ describe('late data', () => {
     );
     const schedules = new SchedulesRepository(harness.api.app.get(DataSource));
     expect(await schedules.spawnLatePass(TENANT as TenantId, schedule, first, later, 0)).toBe(later);
-    await harness.call('PATCH', `/${schedule}`, { status: 'Cancelled' });
+    await start(later);
     expect(await harness.ended(later)).toMatchObject({ status: 'Completed', progress: { rows_written: 1 } });
   });
 
