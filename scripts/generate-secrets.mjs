@@ -1,8 +1,9 @@
-// node scripts/generate-secrets.mjs > .env: everything that docker-compose.yml asks for, made at random.
+// node scripts/generate-secrets.mjs .env: writes everything that docker-compose.yml asks for, made at random, into a new file.
 //
 // Keep the file with the data: GANTRY_SECRET_KEY opens what is stored encrypted, and the passwords are set in Postgres
-// when its volume is made. Made again, they don't fit.
+// when its volume is made. Made again, they don't fit: a file that exists is never overwritten.
 import { randomBytes, randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 
 const password = () => randomBytes(24).toString('base64url'); // safe inside a URL
 const key = () => `gtry_${randomBytes(32).toString('base64url')}`;
@@ -35,6 +36,28 @@ const settings = [
 ];
 
 const lines = settings.map(([comment, name, value]) => `${comment ? `\n# ${comment}\n` : ''}${name}=${value}\n`);
-process.stdout.write(`# Secrets of a Gantry. Not for version control.\n${lines.join('')}
+const content = `# Secrets of a Gantry. Not for version control.\n${lines.join('')}
 # What else there is to set: docs/operations.md, .env.example.
-`);
+`;
+
+const [file, ...rest] = process.argv.slice(2);
+if (!file || file.startsWith('-') || rest.length > 0) {
+  fail('name the file to write: node scripts/generate-secrets.mjs .env');
+}
+try {
+  // Only its owner may read it. The flag fails where there is a file, so that two calls at once are safe as well.
+  writeFileSync(file, content, { mode: 0o600, flag: 'wx' });
+} catch (error) {
+  const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
+  if (code !== 'EEXIST') fail(message);
+  fail(`${file} exists and is left as it is: its secrets open the data of this Gantry`);
+}
+
+/**
+ * @param {string} message
+ * @returns {never}
+ */
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Ajv2020 from 'ajv/dist/2020';
@@ -64,8 +64,21 @@ function parseEnvFile(source: string): Record<string, string> {
 }
 
 const required = [...new Set([...text.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name))].sort();
-const generate = (): string =>
-  execFileSync(process.execPath, [join(root, 'scripts', 'generate-secrets.mjs')]).toString();
+/** Runs the script that writes the secrets into a new file. */
+const generateInto = (file: string): void => {
+  execFileSync(process.execPath, [join(root, 'scripts', 'generate-secrets.mjs'), file], { stdio: 'pipe' });
+};
+
+function generate(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'gantry-secrets-'));
+  try {
+    const file = join(folder, '.env');
+    generateInto(file);
+    return readFileSync(file, 'utf8');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 describe('docker-compose.yml', () => {
   const secrets = parseEnvFile(generate());
@@ -270,6 +283,20 @@ describe('scripts/generate-secrets.mjs', () => {
   it('generates different secrets each time', () => {
     const [first, second] = [parseEnvFile(generate()), parseEnvFile(generate())];
     for (const name of required) expect(second[name]).not.toBe(first[name]);
+  });
+
+  it('writes a file that only its owner may read, and never overwrites one', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gantry-secrets-'));
+    const file = join(folder, '.env');
+    try {
+      generateInto(file);
+      const content = readFileSync(file, 'utf8');
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect(() => generateInto(file)).toThrow(`${file} exists and is left as it is`);
+      expect(readFileSync(file, 'utf8')).toBe(content);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('generates everything that .env.example requires', () => {
