@@ -39,6 +39,13 @@ describe('loadConfig', () => {
     ).toEqual([expect.stringMatching(/^GANTRY_GRAPHS_DATABASE_URL: .* a login role of their own/)]);
   });
 
+  it('refuses a pool in which the sweeps of a worker would wait for their own connection', () => {
+    expect(problemsOf({ ...needed, GANTRY_DATABASE_POOL: '2' })).toEqual([]);
+    expect(problemsOf({ ...needed, GANTRY_DATABASE_POOL: '1' })).toEqual([
+      expect.stringMatching(/^GANTRY_DATABASE_POOL: must be at least 2: /),
+    ]);
+  });
+
   it('treats an empty variable as unset, as compose files pass it', () => {
     expect(problemsOf({ ...needed, TEMPORAL_ADDRESS: '' })).toEqual(['TEMPORAL_ADDRESS is missing']);
     expect(loadConfig({ ...needed, GANTRY_PORT: '', GANTRY_HOST: '' }).http).toMatchObject({

@@ -15,8 +15,12 @@ export const databaseVariables = {
     shownDefault: 'made by the migrations',
   }),
   GANTRY_DATABASE_POOL: positiveInt
+    // The sweeps of a worker hold one connection for their lock while each of them uses another one.
+    .min(2, 'must be at least 2: the sweeps of a worker use two connections at once')
     .default(10)
-    .describe("size of each process's pool; a process has a few more connections (notifications, checkpoints)"),
+    .describe(
+      "size of each process's pool, at least 2; a process has a few more connections (notifications, checkpoints)",
+    ),
   GANTRY_STATEMENT_TIMEOUT_SECONDS: positiveInt
     .max(MAX_TIMEOUT_SECONDS)
     .default(300)
