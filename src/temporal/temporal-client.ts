@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, OnModuleDestroy } from '@nestjs/common';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, TypedSearchAttributes } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import {
   ActivityNotFoundError,
@@ -41,7 +41,8 @@ export class TemporalClient implements OnModuleDestroy {
   private readonly logger = new Logger(TemporalClient.name);
   private readonly connection: Connection;
   private readonly client: Client;
-  private withSearchAttributes = true;
+  /** Names of search attributes that the namespace lacks and that couldn't be registered. */
+  private readonly leftOut = new Set<string>();
 
   constructor(config: AppConfig) {
     const { address, namespace, apiKey, tls } = config.temporal;
@@ -99,12 +100,10 @@ export class TemporalClient implements OnModuleDestroy {
   ): Promise<void> {
     const { typedSearchAttributes, action, ...rest } = options;
     const { typedSearchAttributes: actionAttributes, ...plainAction } = action;
-    const labels = this.withSearchAttributes && typedSearchAttributes && { typedSearchAttributes };
-    const actionLabels = this.withSearchAttributes && actionAttributes && { typedSearchAttributes: actionAttributes };
     const schedule = {
       ...rest,
-      ...labels,
-      action: { ...plainAction, ...actionLabels } as ScheduleOptionsStartWorkflowAction<T>,
+      ...this.known(typedSearchAttributes),
+      action: { ...plainAction, ...this.known(actionAttributes) } as ScheduleOptionsStartWorkflowAction<T>,
     } as typeof options;
     try {
       await this.client.schedule.create(schedule as never);
@@ -118,16 +117,41 @@ export class TemporalClient implements OnModuleDestroy {
 
   /** Registers the search attributes if the server reports that they are missing, and retries. */
   private async labelled<T>(call: () => Promise<T>): Promise<T> {
+    let registered: boolean | undefined;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await call();
       } catch (error) {
-        if (!this.withSearchAttributes || !isUnknownSearchAttribute(error)) throw error;
-        if (attempt === 1) await this.registerSearchAttributes();
-        else if (attempt < ATTRIBUTE_ATTEMPTS) await sleep(ATTRIBUTE_WAIT_MS);
-        else this.goOnWithoutSearchAttributes(error);
+        const missing = this.missingAttributes(error);
+        if (missing.length === 0) throw error;
+        registered ??= await this.registerSearchAttributes();
+        if (!registered || attempt >= ATTRIBUTE_ATTEMPTS) this.leaveOut(missing);
+        else if (attempt > 1) await sleep(ATTRIBUTE_WAIT_MS);
       }
     }
+  }
+
+  /** The attributes that the server doesn't know: those that its answer names, or all in use where it names none. */
+  private missingAttributes(error: unknown): string[] {
+    const reported = unknownSearchAttribute(error);
+    if (reported === undefined) return [];
+    const all = SEARCH_ATTRIBUTES.map(({ name }) => name);
+    const named = all.filter((name) => reported.includes(name));
+    return named.length > 0 ? named : all.filter((name) => !this.leftOut.has(name));
+  }
+
+  private leaveOut(names: string[]): void {
+    // Another call may have left them out since this one was sent.
+    const added = names.filter((name) => !this.leftOut.has(name));
+    if (added.length === 0) return;
+    for (const name of added) this.leftOut.add(name);
+    this.logger.warn(`The namespace lacks search attributes, without which workflows start: ${added.join(', ')}`);
+  }
+
+  private known(attributes: WorkflowStartOptions['typedSearchAttributes']) {
+    const pairs = Array.isArray(attributes) ? attributes : (attributes?.getAll() ?? []);
+    const known = pairs.filter(({ key }) => !this.leftOut.has(key.name));
+    return known.length > 0 && { typedSearchAttributes: new TypedSearchAttributes(known) };
   }
 
   private async start<T extends Workflow>(
@@ -135,9 +159,9 @@ export class TemporalClient implements OnModuleDestroy {
     options: WorkflowStartOptions<T>,
     workflows = this.client.workflow,
   ): Promise<boolean> {
-    const { typedSearchAttributes: _, ...plain } = options;
+    const { typedSearchAttributes, ...plain } = options;
     try {
-      await workflows.start<T>(type, (this.withSearchAttributes ? options : plain) as WorkflowStartOptions<T>);
+      await workflows.start<T>(type, { ...plain, ...this.known(typedSearchAttributes) } as WorkflowStartOptions<T>);
       return true;
     } catch (error) {
       if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
@@ -145,23 +169,17 @@ export class TemporalClient implements OnModuleDestroy {
     }
   }
 
-  private goOnWithoutSearchAttributes(error: unknown): void {
-    this.withSearchAttributes = false;
-    this.logger.warn({ err: error }, 'Search attributes could not be registered: workflows start without them');
-  }
-
-  /**
-   * Registers the search attributes in the namespace. If the account may not do that, workflows start without them, and the log
-   * informs the operator.
-   */
-  async registerSearchAttributes(): Promise<void> {
+  /** Registers the search attributes in the namespace. Resolves to false if the account may not do that, which the log reports. */
+  private async registerSearchAttributes(): Promise<boolean> {
     try {
       await this.connection.operatorService.addSearchAttributes({
         namespace: this.client.options.namespace,
         searchAttributes: Object.fromEntries(SEARCH_ATTRIBUTES.map(({ name }) => [name, INDEXED_VALUE_TYPE_KEYWORD])),
       });
+      return true;
     } catch (error) {
-      this.goOnWithoutSearchAttributes(error);
+      this.logger.warn({ err: error }, 'Search attributes could not be registered');
+      return false;
     }
   }
 
@@ -301,7 +319,8 @@ function isNotFound(error: unknown): boolean {
   return isGrpcServiceError(error) && Number(error.code) === GRPC_NOT_FOUND;
 }
 
-function isUnknownSearchAttribute(error: unknown): boolean {
+/** The server's message, if it is about a search attribute that it doesn't know. */
+function unknownSearchAttribute(error: unknown): string | undefined {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
-  return /search attribute/i.test(cause);
+  return /search attribute/i.test(cause) ? cause : undefined;
 }

@@ -6,6 +6,7 @@ import Ajv2020 from 'ajv/dist/2020';
 import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
 import { loadConfig } from '../../src/config/config';
 import { environmentSchema } from '../../src/config/environment';
+import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes';
 
 interface Service {
   image: string;
@@ -239,6 +240,14 @@ describe('docker-compose.yml', () => {
         // A job that is always started again never completes.
         else expect([edge, target?.restart]).toEqual([edge, expect.stringMatching(/^on-failure/)]);
       }
+    }
+  });
+
+  it('registers every search attribute, as the page on operations does', () => {
+    const names = SEARCH_ATTRIBUTES.map(({ name }) => name);
+    for (const source of [text, read('docs/operations.md')]) {
+      const [, registered] = /for name in (Gantry[\w ]+); do/.exec(source)!;
+      expect(registered.split(' ').sort()).toEqual([...names].sort());
     }
   });
 

@@ -5,7 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { SEARCH_ATTRIBUTES, runIdAttribute } from '../../workflows/contracts/search-attributes';
+import { loadConfig } from '../../src/config/config';
+import { TemporalClient } from '../../src/temporal/temporal-client';
+import { cronIdAttribute, runIdAttribute, SEARCH_ATTRIBUTES, tenantIdAttribute } from '../../workflows/contracts/search-attributes';
 import { temporal } from '@temporalio/proto';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { freePort } from '../support/ports';
@@ -22,9 +24,10 @@ it('the Temporal server of npm start lists workflows with few indexes, by search
     await once(server, 'message');
     const connection = await Connection.connect({ address: `127.0.0.1:${port}` });
     try {
+      const registered = SEARCH_ATTRIBUTES.filter((each) => each !== cronIdAttribute);
       await connection.operatorService.addSearchAttributes({
         namespace: 'default',
-        searchAttributes: Object.fromEntries(SEARCH_ATTRIBUTES.map(({ name }) => [name, INDEXED_VALUE_TYPE_KEYWORD])),
+        searchAttributes: Object.fromEntries(registered.map(({ name }) => [name, INDEXED_VALUE_TYPE_KEYWORD])),
       });
       const client = new Client({ connection });
       await waitFor('the search attributes', () =>
@@ -43,6 +46,7 @@ it('the Temporal server of npm start lists workflows with few indexes, by search
       for await (const each of client.workflow.list({ query: `${runIdAttribute.name} = 'another'` })) {
         throw new Error(`${each.workflowId} has another attribute`);
       }
+      await leavesOutOnlyWhatIsMissing(port, client);
     } finally {
       await connection.close();
     }
@@ -60,3 +64,40 @@ it('the Temporal server of npm start lists workflows with few indexes, by search
     rmSync(home, { recursive: true, force: true });
   }
 });
+
+/** With an account that may not register attributes, workflows start without those that are missing, and only these. */
+async function leavesOutOnlyWhatIsMissing(port: number, client: Client): Promise<void> {
+  const own = new TemporalClient(
+    loadConfig({
+      DATABASE_URL: 'postgres://localhost/gantry',
+      TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
+      GANTRY_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+    }),
+  );
+  try {
+    jest.spyOn(own['connection'].operatorService, 'addSearchAttributes').mockRejectedValue(new Error('denied'));
+    const start = (workflowId: string, key: typeof runIdAttribute) =>
+      own.startOnce('any', {
+        workflowId,
+        taskQueue: 'none',
+        args: [],
+        typedSearchAttributes: new TypedSearchAttributes([
+          { key, value: 'own' },
+          { key: tenantIdAttribute, value: 'tenant' },
+        ]),
+      });
+    expect(await start('of-a-cron', cronIdAttribute)).toBe(true);
+    expect(await start('of-a-run', runIdAttribute)).toBe(true);
+    const attributesOf = async (workflowId: string) =>
+      (await client.workflow.getHandle(workflowId).describe()).typedSearchAttributes
+        .getAll()
+        .map(({ key, value }) => [key.name, value]);
+    expect(await attributesOf('of-a-cron')).toEqual([[tenantIdAttribute.name, 'tenant']]);
+    expect((await attributesOf('of-a-run')).sort()).toEqual([
+      [runIdAttribute.name, 'own'],
+      [tenantIdAttribute.name, 'tenant'],
+    ]);
+  } finally {
+    await own.onModuleDestroy();
+  }
+}
