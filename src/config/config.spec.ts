@@ -93,6 +93,12 @@ describe('loadConfig', () => {
       );
     });
 
+    it('leaves the collector of an application to its graphs', () => {
+      write('langgraph.json', JSON.stringify({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' } }));
+      expect(load().telemetry.exportsTraces).toBe(false);
+      expect(load({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }).telemetry.exportsTraces).toBe(true);
+    });
+
     it('names the variable that is wrong', () => {
       write('langgraph.json', JSON.stringify({ env: { GANTRY_RUNS_PER_WORKER: 'many' } }));
       expect(() => load()).toThrow('GANTRY_RUNS_PER_WORKER: ');

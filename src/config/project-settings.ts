@@ -5,11 +5,11 @@ import type { ProjectFile } from './langgraph-json';
 import { SECRET_SETTINGS } from './secret-settings';
 
 /**
- * Where the deployment keeps its data is said by its own environment alone: applications have a DATABASE_URL of their own in
- * such files, in which Gantry's tables have no place.
+ * Where the deployment keeps its data and sends its telemetry is said by its own environment alone: applications have a DATABASE_URL
+ * and a collector of their own in such files, and the exporter reads nothing but the environment of the process.
  */
 const isOfTheDeployment = (name: string): boolean =>
-  name === 'GANTRY_CONFIG' || name.startsWith('TEMPORAL_') || SECRET_SETTINGS.includes(name);
+  name === 'GANTRY_CONFIG' || /^(TEMPORAL|OTEL)_/.test(name) || SECRET_SETTINGS.includes(name);
 
 /**
  * Gantry's own settings in `env` of langgraph.json, a map or the name of a file. The environment of the process overrides them.
