@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { connectGantry } from './demo/gantry.mjs';
 import { Report } from './demo/report.mjs';
+import { callerFolder } from './services/caller-folder.mjs';
 
 /** Parts in the order in which they run; each is loaded when it is needed. */
 const PARTS = {
@@ -53,6 +54,7 @@ async function main() {
   if (!existsSync(new URL('../node_modules', import.meta.url))) {
     throw new Error('The dependencies are not installed. Run "npm start" in another terminal first.');
   }
+  process.chdir(callerFolder());
   const gantry = await connectGantry();
   const report = new Report();
   report.line(`Gantry at ${gantry.endpoints.api}`);

@@ -10,6 +10,7 @@ import { connectDatabase } from './doctor/database.mjs';
 import { Finding } from './doctor/finding.mjs';
 import { checkConfig, checkPorts } from './doctor/project.mjs';
 import { checkTemporal } from './doctor/services.mjs';
+import { callerFolder } from './services/caller-folder.mjs';
 import { commandLine } from './services/identity.mjs';
 import { readJson } from './services/json-file.mjs';
 import { ROOT } from './services/paths.mjs';
@@ -140,6 +141,7 @@ const OWN = new Set(['node', 'ports', 'auth']);
 
 async function main() {
   await check('node', describeRuntime);
+  process.chdir(callerFolder());
   const settings = readSettings();
   const running = findRunning(settings);
   const api = running?.api ?? process.env.GANTRY_API_URL;

@@ -8,6 +8,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { build, installDependencies } from './services/build.mjs';
+import { callerFolder } from './services/caller-folder.mjs';
 import { homeLockPath, openHome } from './services/home.mjs';
 import { readJson } from './services/json-file.mjs';
 import { tryLock } from './services/lock.mjs';
@@ -71,6 +72,7 @@ function isRunning(home) {
 }
 
 async function main() {
+  process.chdir(callerFolder());
   // Programs read the output of a command, so only that goes to stdout.
   sayTo(process.stderr);
   await installDependencies();

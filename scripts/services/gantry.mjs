@@ -250,6 +250,7 @@ export async function runGantry(settings, { signal, stopNow, isVerbose = false, 
     const env = {
       ...ALLOCATOR,
       ...process.env,
+      ...settings.files,
       DATABASE_URL: services.databaseUrl,
       TEMPORAL_ADDRESS: services.temporalAddress,
       TEMPORAL_NAMESPACE: settings.temporalNamespace,

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ROOT } from './paths.mjs';
 
+/** Settings that name files: api and worker, which work in another folder, get them with their whole paths. */
+const FILES = ['TEMPORAL_TLS_CA_PATH', 'TEMPORAL_TLS_CERT_PATH', 'TEMPORAL_TLS_KEY_PATH'];
 /** Networks of receivers on this machine, allowed only as long as no other machine can reach the API. */
 const LOOPBACK_NETWORKS = '127.0.0.0/8,::1/128';
 export const DEFAULT_TENANT_ID = '00000000-0000-0000-0000-000000000000';
@@ -172,6 +174,7 @@ export function readSettings(env = process.env, cwd = process.cwd()) {
     port: port('GANTRY_PORT'),
     home: resolve(cwd, env.GANTRY_HOME || '.gantry'),
     config: findConfig(env, cwd, problems),
+    files: Object.fromEntries(FILES.flatMap((name) => (env[name] ? [[name, resolve(cwd, env[name])]] : []))),
     // An empty value is valid: it means no internal network.
     exportAllowCidrs: env.GANTRY_EXPORT_ALLOW_CIDRS ?? (isLoopback(host) ? LOOPBACK_NETWORKS : ''),
     webhookAllowCidrs: env.GANTRY_WEBHOOK_ALLOW_CIDRS ?? (isLoopback(host) ? LOOPBACK_NETWORKS : ''),
