@@ -231,6 +231,13 @@ describe('docker-compose.yml', () => {
     expect(compose.services.worker).not.toHaveProperty('ports');
   });
 
+  it('calls api and worker healthy when they take work, whether Temporal answers or not', () => {
+    const ports = { api: 2024, worker: 2025 };
+    for (const [name, port] of Object.entries(ports)) {
+      expect(JSON.stringify(compose.services[name].healthcheck)).toContain(`http://127.0.0.1:${port}/ready'`);
+    }
+  });
+
   it('waits only for conditions that can be met', () => {
     for (const [name, { depends_on: dependencies = {} }] of services) {
       for (const [dependency, { condition }] of Object.entries(dependencies)) {
