@@ -3,10 +3,11 @@ import { userInfo } from 'node:os';
 import { NestFactory } from '@nestjs/core';
 import { AuditRepository } from '../audit/audit.repository';
 import { AuditVerificationService } from '../audit/audit-verification.service';
+import { acceptSecretKey, confirmSecretKey } from '../auth/secret-key-check';
 import { TenantsService } from '../auth/tenants.service';
 import { keepCompiledCode } from '../config/compiled-code';
 import { ConfigError } from '../config/config-error';
-import { loadConfig } from '../config/config';
+import { type AppConfig, loadConfig } from '../config/config';
 import { SecretRotationService } from '../crypto/secret-rotation.service';
 import { inScope } from '../database/request-scope';
 import { ExportVerificationService } from '../exports/verification/export-verification.service';
@@ -15,10 +16,13 @@ import { RunExplanationService } from '../runs/explanation/run-explanation.servi
 import { CliModule } from './cli.module';
 import { createProgram, type WithServices } from './program';
 
+/** No command starts a workflow, and the one that asks Temporal does without where it isn't known. */
+const readConfig = (): AppConfig => loadConfig({ TEMPORAL_ADDRESS: 'not-set:7233', ...process.env });
+
 /** The operator at a terminal: reads and writes across tenants, under the name of the account. */
 const withServices: WithServices = async (work) => {
-  // No command starts a workflow, and the one that asks Temporal does without where it isn't known.
-  const config = loadConfig({ TEMPORAL_ADDRESS: 'not-set:7233', ...process.env });
+  const config = readConfig();
+  await confirmSecretKey(config, false);
   const app = await NestFactory.createApplicationContext(CliModule.forRoot(config), {
     logger: false,
     abortOnError: false,
@@ -39,7 +43,7 @@ const withServices: WithServices = async (work) => {
   }
 };
 
-createProgram(withServices)
+createProgram(withServices, () => acceptSecretKey(readConfig()))
   .parseAsync()
   .catch((error: unknown) => {
     const text =

@@ -36,8 +36,12 @@ interface Json {
   json?: boolean;
 }
 
-/** `gantry keys`, `gantry tenants`, `gantry exports verify`, `gantry runs explain`, `gantry secrets rotate`, `gantry audit`: `--help` shows the rest. */
-export function createProgram(withServices: WithServices): Command {
+/**
+ * `gantry keys`, `gantry tenants`, `gantry exports verify`, `gantry runs explain`, `gantry secrets rotate`, `gantry audit`: `--help`
+ * shows the rest.
+ * @param acceptSecretKey for the only command that may run with another key than the database was used with
+ */
+export function createProgram(withServices: WithServices, acceptSecretKey: () => Promise<void>): Command {
   const program = new Command('gantry')
     .description('Administers a Gantry: the one that DATABASE_URL names, or that "npm start" runs or ran here.')
     .showHelpAfterError('(add --help to list the commands)');
@@ -45,7 +49,7 @@ export function createProgram(withServices: WithServices): Command {
   addTenants(program.command('tenants').description('tenants and what their plans include'), withServices);
   addRuns(program.command('runs').description('runs of graphs'), withServices);
   addExports(program.command('exports').description('bulk exports'), withServices);
-  addSecrets(program.command('secrets').description('what is stored encrypted'), withServices);
+  addSecrets(program.command('secrets').description('what is stored encrypted'), withServices, acceptSecretKey);
   addAudit(program.command('audit').description('who did what, newest first'), withServices);
   return program;
 }
@@ -83,7 +87,7 @@ function addExports(exports: Command, withServices: WithServices): void {
     });
 }
 
-function addSecrets(secrets: Command, withServices: WithServices): void {
+function addSecrets(secrets: Command, withServices: WithServices, acceptSecretKey: () => Promise<void>): void {
   secrets
     .command('rotate')
     .description('seal all stored secrets under the first of GANTRY_SEALING_KEYS')
@@ -97,6 +101,15 @@ function addSecrets(secrets: Command, withServices: WithServices): void {
       ]);
       print(columns, table(['STORED', 'RESEALED', 'UNREADABLE'], rows), json);
       if (columns.some(({ unreadable }) => unreadable > 0)) process.exitCode = 1;
+    });
+  secrets
+    .command('accept-key')
+    .description('make GANTRY_SECRET_KEY the key of the database, instead of the one that it was used with')
+    .option('--json', 'for programs')
+    .action(async ({ json }: Json) => {
+      await acceptSecretKey();
+      const text = 'GANTRY_SECRET_KEY is the key of this database now: processes with another one refuse to start.';
+      print({ accepted: true }, text, json);
     });
 }
 

@@ -14,7 +14,7 @@ export const RETENTION_SETTING = 'gantry.audit_retention';
 /** Tables that no request of a tenant may access: keys, tenants and the audit log are the operator's. */
 const OPERATOR_TABLES = [
   ...['api_keys', 'audit_chain', 'audit_log', 'graph_login', 'migrations', 'request_login', 'run_owners'],
-  ...['tenant_token_key', 'tenants'],
+  ...['secret_key_check', 'tenant_token_key', 'tenants'],
   ...['checkpoint_migrations', 'store_migrations', 'vector_migrations'],
 ];
 

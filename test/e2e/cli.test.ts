@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import type { ApiKey, CreatedApiKey, Tenant } from '../../src/auth/admin.schemas';
 import { type ApiProcess, startApiProcess } from '../support/api-process';
 import { gantryCli } from '../support/cli';
-import { TEST_GRAPHS } from '../support/gantry';
+import { runToExit, TEST_GRAPHS } from '../support/gantry';
 import { SupervisedGantry } from '../support/supervised-gantry';
 import { createNamespace, temporalAddress, type TestNamespace } from '../support/temporal';
+import { testVariables } from '../support/variables';
 import { waitFor } from '../support/wait-for';
 
 async function json<T>(args: string[], env: Record<string, string>): Promise<T> {
@@ -79,6 +80,23 @@ describe('npm run gantry, with DATABASE_URL', () => {
     const { code, out, err } = await gantryCli(args, env);
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(message);
+  });
+
+  it('refuses another master key than the one of the database, as api and worker do, until it is made the key', async () => {
+    const other = { ...env, GANTRY_SECRET_KEY: Buffer.alloc(32, 8).toString('base64') };
+    const refusal = 'GANTRY_SECRET_KEY: is not the key with which this database is used';
+    const refused = await gantryCli(['keys', 'create', '-n', 'x'], other);
+    expect([refused.code, refused.out]).toEqual([1, '']);
+    expect(refused.err).toContain(refusal);
+    for (const which of ['api', 'worker'] as const) {
+      const { code, output } = await runToExit(which, testVariables(api.database.url, other));
+      expect([which, code]).toEqual([which, 1]);
+      expect(output).toContain(refusal);
+    }
+    expect(await json<object>(['secrets', 'accept-key'], other)).toEqual({ accepted: true });
+    await json<ApiKey[]>(['keys', 'list'], other);
+    expect((await gantryCli(['keys', 'list'], env)).err).toContain(refusal);
+    await json<object>(['secrets', 'accept-key'], env);
   });
 });
 

@@ -79,7 +79,8 @@ describe('row-level security between tenants', () => {
   });
 
   it('hides keys, tenants and the migrations from requests', async () => {
-    for (const table of ['api_keys', 'tenants', 'migrations', 'request_login', 'graph_login', 'tenant_token_key']) {
+    const operators = ['api_keys', 'tenants', 'migrations', 'request_login', 'graph_login', 'tenant_token_key'];
+    for (const table of [...operators, 'secret_key_check']) {
       await expect(as(ONE, `SELECT * FROM ${table}`)).rejects.toThrow(/permission denied/);
     }
     await expect(as(ONE, 'DROP TABLE threads')).rejects.toThrow(/must be owner/);
