@@ -5,9 +5,10 @@ import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../auth/tenant';
 import { SecretBox } from '../crypto/secret-box';
 import { SEALED_FIELDS } from '../crypto/sealed-fields';
+import type { PushTarget } from '../webhooks/push-target';
 import { WebhookPolicy } from '../webhooks/webhook-policy';
 import { WebhookSettings } from '../webhooks/webhook-settings';
-import { type PushTarget, toPushConfig } from './a2a-push';
+import { toPushConfig } from './a2a-push';
 import { A2aTasksRepository, type PushConfigRow } from './a2a-tasks.repository';
 import { a2aErrors } from './a2a.errors';
 

@@ -2,16 +2,17 @@ import { Artifact, Message, Role } from '@a2a-js/sdk';
 import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
-import { SecretBox } from '../crypto/secret-box';
+import { isCarried, SecretBox } from '../crypto/secret-box';
 import { SEALED_FIELDS } from '../crypto/sealed-fields';
 import type { RunEnding } from '../runs/run-ending';
 import type { RunEntity } from '../runs/run.entity';
 import { ListensToRuns, type RunListener } from '../runs/run-listeners';
 import type { DeliveryReference } from '../temporal/webhook-orchestrator';
 import { DeliveriesService } from '../webhooks/deliveries.service';
+import { type PushTarget, pushHeaders } from '../webhooks/push-target';
 import { partOf } from './a2a-content';
 import { type Outcome, outcomeOf } from './a2a-outcome';
-import { type PushTarget, toNotification } from './a2a-push';
+import { toNotification } from './a2a-push';
 import { lastOfAgent, parseMessages, taskMessage, toTask } from './a2a-task.mapper';
 import { A2aTasksRepository, type PushConfigRow, type TaskRow } from './a2a-tasks.repository';
 
@@ -86,25 +87,28 @@ export class A2aTurns implements RunListener {
     const shown = toTask(task, { messages, question: lastOfAgent(messages), withArtifacts: true });
     const started: DeliveryReference[] = [];
     for (const config of configs) {
-      const target = this.open(task, config);
-      if (!target) continue;
-      const delivery = { tenantId, runId, threadId, url: target.url, ...toNotification(shown, config, target) };
+      const receiver = this.receiver(task, config);
+      if (!receiver) continue;
+      const delivery = { tenantId, runId, threadId, ...receiver, body: toNotification(shown, config) };
       const deliveryId = await this.deliveries.enqueueNotification(manager, delivery);
       if (deliveryId) started.push({ deliveryId, tenantId, runId, threadId });
     }
     return started;
   }
 
-  /** A run's end must not fail because of a receiver whose sealing key is gone. */
-  private open({ tenantId, taskId }: TaskRow, { configId, sealed }: PushConfigRow): PushTarget | undefined {
-    try {
-      return JSON.parse(
-        this.secrets.open(sealed, SEALED_FIELDS.pushConfig.context(tenantId, taskId, configId)),
-      ) as PushTarget;
-    } catch (error) {
-      this.logger.error({ err: error, task_id: taskId, config_id: configId }, 'Push notification skipped');
+  /** A run's end must not fail because of a receiver whose sealing key is gone, or only missing in this process. */
+  private receiver(
+    { tenantId, taskId }: TaskRow,
+    { configId, sealed }: PushConfigRow,
+  ): { url: string; headers: Record<string, string> } | undefined {
+    const target = this.secrets.openOrCarry(sealed, SEALED_FIELDS.pushConfig.context(tenantId, taskId, configId));
+    if (target === undefined) {
+      this.logger.error({ task_id: taskId, config_id: configId }, 'Push notification skipped: it cannot be decrypted');
       return undefined;
     }
+    if (isCarried(target)) return { url: target, headers: {} };
+    const opened = JSON.parse(target) as PushTarget;
+    return { url: opened.url, headers: pushHeaders(opened) };
   }
 
   /** A run's end must not fail because of a state that can't be read as an answer. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../auth/tenant';
 import { SEALED_FIELDS } from '../crypto/sealed-fields';
-import { SecretBox } from '../crypto/secret-box';
+import { SecretBox, UnknownSealingKey } from '../crypto/secret-box';
 import { SecretValues } from '../crypto/secret-values';
 import { inEncryptionContext } from '../database/at-rest';
 import { isJsonObject } from '../database/json';
@@ -14,6 +14,9 @@ import { CronEntity } from './cron.entity';
 import { cronErrors } from './cron.errors';
 import { CronFireEntity } from './cron-fire.entity';
 import { CronFiresRepository } from './cron-fires.repository';
+
+/** Time from a tick within which a worker without the key leaves it to others: keys are added to one worker after the other. */
+const KEY_WAIT_MS = 1_800_000;
 
 /** Creates the runs of ticks. */
 @Injectable()
@@ -35,7 +38,8 @@ export class CronRuns {
     const context = isJsonObject(payload.encryption_context) ? payload.encryption_context : undefined;
     const begin = (): Promise<RunEntity | null> => inEncryptionContext(context, () => this.createRun(cron, fire));
     if (!authUser) return begin();
-    return inScope({ ...currentScope(), tenantId, user: this.secretValues.open(tenantId, authUser) }, begin);
+    const user = this.opened(fire, () => this.secretValues.open(tenantId, authUser));
+    return inScope({ ...currentScope(), tenantId, user }, begin);
   }
 
   private createRun(cron: CronEntity, fire: CronFireEntity): Promise<RunEntity | null> {
@@ -44,7 +48,7 @@ export class CronRuns {
     const body = createRunSchema.parse({
       ...payload,
       assistant_id: cron.assistantId,
-      webhook: this.webhookOf(cron),
+      webhook: this.webhookOf(cron, fire),
       metadata: { ...cron.metadata, ...(payload.metadata as object | undefined) },
       on_completion: cron.onRunCompleted ?? 'delete',
     });
@@ -59,11 +63,22 @@ export class CronRuns {
     });
   }
 
-  /** @throws {ApiError} 409 when it can't be opened, which no repetition of the tick would change */
-  private webhookOf({ tenantId, cronId, webhook }: CronEntity): string | undefined {
+  private webhookOf({ tenantId, cronId, webhook }: CronEntity, fire: CronFireEntity): string | undefined {
     if (webhook === null) return undefined;
-    const url = this.secrets.openIfPossible(webhook, SEALED_FIELDS.cronWebhook.context(tenantId, cronId));
-    if (url === undefined) throw cronErrors.webhookUnreadable();
-    return url;
+    return this.opened(fire, () => this.secrets.open(webhook, SEALED_FIELDS.cronWebhook.context(tenantId, cronId)));
+  }
+
+  /**
+   * @throws {UnknownSealingKey} when another worker may have the key, so that the tick is repeated
+   * @throws {ApiError} 409 when it can't be opened, which no repetition of the tick would change
+   */
+  private opened<T>({ trigger, scheduledAt }: CronFireEntity, open: () => T): T {
+    try {
+      return open();
+    } catch (error) {
+      const isWaiting = trigger === 'schedule' && Date.now() - scheduledAt.getTime() < KEY_WAIT_MS;
+      if (isWaiting && error instanceof UnknownSealingKey) throw error;
+      throw cronErrors.webhookUnreadable();
+    }
   }
 }

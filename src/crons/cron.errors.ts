@@ -26,7 +26,7 @@ export const cronErrors = {
     new ApiError(
       409,
       'cron_webhook_unreadable',
-      "The cron's webhook can't be decrypted, since its sealing key is missing: set the webhook again",
+      "The cron's webhook or user can't be decrypted, since the sealing key is missing: set the webhook again",
     ),
   backfillOrder: () => invalidField('end', 'must not be before `start`'),
   backfillAhead: () => invalidField('end', 'must not be in the future: those ticks are still to come'),

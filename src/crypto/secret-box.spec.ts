@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AppConfig } from '../config/config';
-import { SecretBox } from './secret-box';
+import { SecretBox, UnknownSealingKey } from './secret-box';
+import { SecretValues } from './secret-values';
 import type { SealingContext } from './sealed-fields';
 
 const [first, second] = [randomBytes(32), randomBytes(32)];
@@ -18,6 +19,25 @@ describe('sealed secrets', () => {
     expect(old.startsWith(both.currentPrefix)).toBe(false);
     expect(box(second).open(again, ROW)).toBe('secret');
     expect(() => box(second).open(old, ROW)).toThrow('GANTRY_SEALING_KEYS');
+  });
+
+  it('are carried by a process that lacks their key to one that has it', () => {
+    const sealed = box(second).seal('secret', ROW);
+    const carried = box(first).openOrCarry(sealed, ROW)!;
+    expect(carried).not.toContain('secret');
+    expect(() => box(first).openCarried(carried)).toThrow(UnknownSealingKey);
+    expect(box(second).openCarried(carried)).toBe('secret');
+    expect(box(second).openCarried(box(second).openOrCarry(sealed, ROW)!)).toBe('secret');
+    expect(box(first).openOrCarry('plain', ROW)).toBeUndefined();
+  });
+
+  it('stay as they are inside of JSON where their key is missing, and are not taken for what they conceal', () => {
+    const values = new SecretValues(box(second)).seal('tenant', { api_key: 'secret' });
+    const other = new SecretValues(box(first));
+    expect(other.seal('tenant', values)).toEqual(values);
+    expect(() => other.open('tenant', values)).toThrow(UnknownSealingKey);
+    const lookalike = { api_key: 'gantry-sealed:x' };
+    expect(other.open('tenant', other.seal('tenant', lookalike))).toEqual(lookalike);
   });
 
   it('open in their own row only, and unmodified', () => {

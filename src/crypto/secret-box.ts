@@ -4,6 +4,18 @@ import { AppConfig } from '../config/config';
 import type { SealingContext } from './sealed-fields';
 
 const FORMAT = 'v1';
+/** A sealed value: the key's id, then nonce, tag and ciphertext in their lengths. */
+const SEALED = /^v1\.([\w-]{8})\.([\w-]{16})\.([\w-]{22})\.([\w-]*)$/;
+/** Prefix of a value that was passed on unopened. */
+const CARRIED = 'gantry-carried:';
+
+/** A value that this process can't open, and another one may: keys are added to one process after the other. */
+export class UnknownSealingKey extends Error {
+  constructor(id: string) {
+    super(`Sealed under key ${id}, which is neither in GANTRY_SEALING_KEYS nor GANTRY_SECRET_KEY`);
+    this.name = 'UnknownSealingKey';
+  }
+}
 
 /**
  * Secrets at rest: AES-256-GCM, written as `v1.<key id>.<nonce>.<tag>.<ciphertext>` (base64url). The key id says which
@@ -32,28 +44,44 @@ export class SecretBox {
     return this.currentPrefix + parts.join('.');
   }
 
-  /** @throws {Error} when the value was sealed under a key that isn't configured, for another row, or was changed. */
+  /**
+   * @throws {UnknownSealingKey} when the value was sealed under a key that isn't configured here
+   * @throws {Error} when it was sealed for another row, or was changed
+   */
   open(sealed: string, context: SealingContext): string {
-    const [format, id, nonce, tag, ciphertext] = sealed.split('.');
-    if (format !== FORMAT || nonce === undefined || tag === undefined || ciphertext === undefined) {
-      throw new Error('Not a sealed secret');
-    }
+    const [, id, nonce, tag, ciphertext] = SEALED.exec(sealed) ?? [];
+    if (id === undefined) throw new Error('Not a sealed secret');
     const key = this.keys.get(id);
-    if (!key) throw new Error(`Sealed under key ${id}, which is neither in GANTRY_SEALING_KEYS nor GANTRY_SECRET_KEY`);
+    if (!key) throw new UnknownSealingKey(id);
     const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'))
       .setAAD(Buffer.from(context))
       .setAuthTag(Buffer.from(tag, 'base64url'));
     return Buffer.concat([decipher.update(Buffer.from(ciphertext, 'base64url')), decipher.final()]).toString('utf8');
   }
 
-  /** The value, or undefined where `open` would throw: its key may be lost. */
-  openIfPossible(sealed: string, context: SealingContext): string | undefined {
+  /**
+   * The value; where this process lacks the key, a text from which `openCarried` gets it in a process that has the key.
+   * @returns undefined where no key would open it
+   */
+  openOrCarry(sealed: string, context: SealingContext): string | undefined {
     try {
       return this.open(sealed, context);
-    } catch {
-      return undefined;
+    } catch (error) {
+      return error instanceof UnknownSealingKey ? CARRIED + JSON.stringify([sealed, context]) : undefined;
     }
   }
+
+  /** The value that `openOrCarry` returned or carried. @throws as `open` */
+  openCarried(value: string): string {
+    if (!isCarried(value)) return value;
+    const [sealed, context] = JSON.parse(value.slice(CARRIED.length)) as [string, SealingContext];
+    return this.open(sealed, context);
+  }
+}
+
+/** Whether a value is still sealed under a key that the process which passed it on lacked. */
+export function isCarried(value: string): boolean {
+  return value.startsWith(CARRIED);
 }
 
 function keyId(key: Buffer): string {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { SecretBox } from './secret-box';
+import { SecretBox, UnknownSealingKey } from './secret-box';
 import { documentContext } from './sealed-fields';
 import { isSecretName } from './secret-names';
 
@@ -24,12 +24,12 @@ export class SecretValues {
   /** The same with every secret sealed. What is sealed already stays. */
   seal<T>(tenantId: string, value: T): T {
     return replaced(value, (secret, name) => {
-      if (!isSecretName(name) || !isSealable(secret) || this.tryOpen(tenantId, secret) !== undefined) return secret;
+      if (!isSecretName(name) || !isSealable(secret) || this.isSealedHere(tenantId, secret)) return secret;
       return SEALED_VALUE + this.box.seal(JSON.stringify(secret), documentContext(tenantId));
     });
   }
 
-  /** The same as it was given, for the graph. */
+  /** The same as it was given, for the graph. @throws {UnknownSealingKey} if a value's key isn't configured here */
   open<T>(tenantId: string, value: T): T {
     return replaced(value, (sealed) => {
       const opened = this.tryOpen(tenantId, sealed);
@@ -37,12 +37,22 @@ export class SecretValues {
     });
   }
 
+  /** Also under a key that this process lacks: sealed again, the value would reach the graph sealed. */
+  private isSealedHere(tenantId: string, value: unknown): boolean {
+    try {
+      return this.tryOpen(tenantId, value) !== undefined;
+    } catch {
+      return true;
+    }
+  }
+
   private tryOpen(tenantId: string, value: unknown): string | undefined {
     if (!isSealed(value)) return undefined;
     try {
       return this.box.open(value.slice(SEALED_VALUE.length), documentContext(tenantId));
-    } catch {
-      // A text of the caller's own that only looks like one, or a key that is gone: the graph gets what is stored.
+    } catch (error) {
+      if (error instanceof UnknownSealingKey) throw error;
+      // A text of the caller's own that only looks like one: the graph gets what is stored.
       return undefined;
     }
   }

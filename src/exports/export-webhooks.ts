@@ -34,7 +34,7 @@ export class ExportWebhooks {
       runId: null,
       threadId: null,
       exportId: row.exportId,
-      url: this.secrets.openIfPossible(row.webhook.sealed, SEALED_FIELDS.exportWebhook.context(row.tenantId, owner)),
+      url: this.secrets.openOrCarry(row.webhook.sealed, SEALED_FIELDS.exportWebhook.context(row.tenantId, owner)),
       payload: { event: 'bulk_export.ended', ...toBulkExport(row) },
     });
   }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { issueCallToken } from '../auth/call-token';
 import { issueTraceToken } from '../auth/trace-token';
 import { AppConfig } from '../config/config';
+import { UnknownSealingKey } from '../crypto/secret-box';
 import { SecretValues } from '../crypto/secret-values';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHosts } from '../graphs/host/graph-hosts';
@@ -13,6 +14,8 @@ import { RunHeaders } from './run-headers';
 import { type OwnedRun, RunLifecycleRepository } from './run-lifecycle.repository';
 import type { RunEntity } from './run.entity';
 
+/** Attempts at a run whose secrets no worker can open, before it ends: half an hour, in which keys reach all workers. */
+const ATTEMPTS_WITHOUT_KEY = 360;
 /** Time to upload the queued part of a trace after its run has ended. */
 const UPLOAD_MS = 600_000;
 
@@ -42,22 +45,27 @@ export class RunGraphs {
     return this.registry.revision;
   }
 
-  /** Resolves to how the graph ended; its events are appended as they come. */
+  /**
+   * Resolves to how the graph ended; its events are appended as they come.
+   * @throws {UnknownSealingKey} if this worker lacks the key of the run's secrets, which another one may have
+   */
   async runGraph({ run, before }: OwnedRun, { execution, events, handBack }: Attempt): Promise<GraphOutcome> {
+    let secrets: ReturnType<RunGraphs['open']>;
+    try {
+      secrets = this.open(run);
+    } catch (error) {
+      if (!(error instanceof UnknownSealingKey)) throw error;
+      if (execution.signal.aborted) return { status: 'aborted' };
+      if (run.attempt < ATTEMPTS_WITHOUT_KEY) throw error;
+      return { status: 'error', error: { error: error.name, message: error.message } };
+    }
+    const { kwargs, headers } = secrets;
     const emitted = before ? await this.log.findEmitted(run.runId) : { updates: {}, facts: [] };
     const answered = answeredInterrupts(run.kwargs.command);
     const started = { run_id: run.runId, attempt: run.attempt, ...(answered && { answered_interrupts: answered }) };
     void events.append([{ event: 'metadata', data: JSON.stringify(started) }]);
     const { runId, threadId, tenantId, assistantId, graphId, attempt, metadata } = run;
     const onUnknown = this.registry.onUnknown(graphId);
-    const { config, context, auth_user: user } = run.kwargs;
-    const kwargs = {
-      ...run.kwargs,
-      ...(config && { config: this.secretValues.open(tenantId, config) }),
-      ...(context && { context: this.secretValues.open(tenantId, context) }),
-      ...(user && { auth_user: this.secretValues.open(tenantId, user) }),
-    };
-    const headers = this.headers.open(tenantId, runId, kwargs.sealed_headers);
     return this.graphs.execute(
       {
         ...{ runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata, headers, onUnknown },
@@ -84,6 +92,20 @@ export class RunGraphs {
         },
       },
     );
+  }
+
+  /** Arguments and headers of a run as its graph gets them. */
+  private open({ runId, tenantId, kwargs }: RunEntity) {
+    const { config, context, auth_user: user } = kwargs;
+    return {
+      kwargs: {
+        ...kwargs,
+        ...(config && { config: this.secretValues.open(tenantId, config) }),
+        ...(context && { context: this.secretValues.open(tenantId, context) }),
+        ...(user && { auth_user: this.secretValues.open(tenantId, user) }),
+      },
+      headers: this.headers.open(tenantId, runId, kwargs.sealed_headers),
+    };
   }
 
   private traceKeyOf({ tenantId }: RunEntity): string {

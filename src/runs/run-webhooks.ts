@@ -45,7 +45,7 @@ export class RunWebhooks implements RunListener {
       runId: run.runId,
       threadId: run.threadId,
       ...(run.kwargs.auth_user && { user: run.kwargs.auth_user }),
-      url: this.secrets.openIfPossible(run.webhook!, SEALED_FIELDS.runWebhook.context(run.tenantId, run.runId)),
+      url: this.secrets.openOrCarry(run.webhook!, SEALED_FIELDS.runWebhook.context(run.tenantId, run.runId)),
       payload: {
         ...toRun(run),
         status: ending.status === 'deleted' ? 'interrupted' : ending.status,

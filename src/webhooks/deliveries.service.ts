@@ -6,7 +6,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import type { AuthUser } from '../database/request-scope';
-import { SecretBox } from '../crypto/secret-box';
+import { isCarried, SecretBox } from '../crypto/secret-box';
 import { SecretValues } from '../crypto/secret-values';
 import { SEALED_FIELDS } from '../crypto/sealed-fields';
 import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
@@ -14,6 +14,7 @@ import { AttemptEntity } from './attempt.entity';
 import { DeliveryEntity, DeliveryKind } from './delivery.entity';
 import { DeliveriesRepository, DeliveryFilter } from './deliveries.repository';
 import { maskUrl } from './mask-url';
+import { type PushTarget, pushHeaders } from './push-target';
 import { RetrySchedule } from './retry-schedule';
 import { testPayload } from './test-payload';
 import { UNREADABLE_URL } from './unreadable-url';
@@ -131,10 +132,11 @@ export class DeliveriesService {
    */
   async redeliver(tenantId: TenantId, deliveryId: string): Promise<DeliveryEntity> {
     const original = await this.find(tenantId, deliveryId);
-    const url = this.secrets.open(original.sealedUrl, SEALED_FIELDS.deliveryUrl.context(tenantId, deliveryId));
+    const target = openTarget(this.secrets, original);
     const { payload: body, sealedHeaders, authUser } = await this.deliveries.messageOf(tenantId, deliveryId);
     const user = authUser ?? undefined;
-    const headers = openHeaders(this.secrets, sealedHeaders, tenantId, deliveryId);
+    const headers = { ...openHeaders(this.secrets, sealedHeaders, tenantId, deliveryId), ...target.headers };
+    const { url } = target;
     const { kind, runId, threadId, exportId } = original;
     const maxAttempts = kind === 'test' ? original.maxAttempts : this.maxAttempts;
     const message = { kind, runId, threadId, exportId, url, headers, body, maxAttempts, replayOf: original };
@@ -166,6 +168,8 @@ export class DeliveriesService {
   private async insert(tenantId: TenantId, manager: EntityManager, message: Message): Promise<string> {
     const deliveryId = uuidv7();
     const now = Date.now();
+    const isUnopened = isCarried(message.url);
+    const shownUrl = isUnopened ? UNREADABLE_URL : message.url;
     await this.deliveries.insertDelivery(tenantId, manager, {
       deliveryId,
       webhookId: message.replayOf?.webhookId ?? `msg_${deliveryId.replaceAll('-', '')}`,
@@ -174,7 +178,7 @@ export class DeliveriesService {
       threadId: message.threadId,
       exportId: message.exportId,
       replayOf: message.replayOf?.deliveryId ?? null,
-      maskedUrl: maskUrl(message.url),
+      maskedUrl: maskUrl(shownUrl),
       sealedUrl: this.secrets.seal(message.url, SEALED_FIELDS.deliveryUrl.context(tenantId, deliveryId)),
       sealedHeaders:
         message.headers && Object.keys(message.headers).length > 0
@@ -183,9 +187,12 @@ export class DeliveriesService {
               SEALED_FIELDS.deliveryHeaders.context(tenantId, deliveryId),
             )
           : null,
-      // Only an internal call is made on behalf of a user.
-      authUser: message.url.startsWith('/') && message.user ? this.secretValues.seal(tenantId, message.user) : null,
-      host: hostLabel(message.url),
+      // Only an internal call is made on behalf of a user. A URL that couldn't be opened here may be one.
+      authUser:
+        message.user && (isUnopened || message.url.startsWith('/'))
+          ? this.secretValues.seal(tenantId, message.user)
+          : null,
+      host: hostLabel(shownUrl),
       payload: message.body,
       payloadBytes: Buffer.byteLength(message.body),
       payloadSha256: createHash('sha256').update(message.body).digest('hex'),
@@ -207,6 +214,22 @@ export class DeliveriesService {
     if (!delivery) throw webhookErrors.unknownDelivery(deliveryId);
     return delivery;
   }
+}
+
+/**
+ * Receiver of a delivery. Where the process that stored the delivery lacked the key, it is still sealed: a URL, or that of a
+ * notification with its credentials.
+ * @throws as `SecretBox.open`
+ */
+export function openTarget(
+  secrets: SecretBox,
+  { tenantId, deliveryId, sealedUrl }: DeliveryEntity,
+): { url: string; headers: Record<string, string> } {
+  const stored = secrets.open(sealedUrl, SEALED_FIELDS.deliveryUrl.context(tenantId, deliveryId));
+  const opened = secrets.openCarried(stored);
+  if (!isCarried(stored) || !opened.startsWith('{')) return { url: opened, headers: {} };
+  const target = JSON.parse(opened) as PushTarget;
+  return { url: target.url, headers: pushHeaders(target) };
 }
 
 /** @throws {Error} if they were sealed with another key */

@@ -5,14 +5,13 @@ import { issueCallToken } from '../auth/call-token';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import type { AuthUser } from '../database/request-scope';
-import { SecretBox } from '../crypto/secret-box';
+import { SecretBox, UnknownSealingKey } from '../crypto/secret-box';
 import { SecretValues } from '../crypto/secret-values';
-import { SEALED_FIELDS } from '../crypto/sealed-fields';
 import { ApiError } from '../http/api-error';
 import { AttemptOutcome } from './attempt.entity';
 import { DeliveryEntity, DeliveryStatus } from './delivery.entity';
 import { DeliveriesRepository } from './deliveries.repository';
-import { openHeaders } from './deliveries.service';
+import { openHeaders, openTarget } from './deliveries.service';
 import { HostGate } from './host-gate';
 import { RetrySchedule } from './retry-schedule';
 import { UNREADABLE_URL } from './unreadable-url';
@@ -28,6 +27,7 @@ const CHECK_AFTER_MS = 300_000;
 const QUICK_MS = 2_000;
 /** Outcomes that a retry can't change. */
 const FINAL: readonly AttemptOutcome[] = ['gone', 'blocked_address', 'refused_url', 'disabled'];
+const UNDECRYPTABLE = 'The stored URL cannot be decrypted';
 const LOST = 'The worker was lost before the answer was recorded: the receiver may have got this attempt';
 
 interface Opened {
@@ -35,7 +35,8 @@ interface Opened {
   attempt: number;
   headers: Record<string, string>;
   body: string;
-  user: AuthUser | null;
+  /** User for whom an internal call is made, with sealed secrets. */
+  authUser: AuthUser | null;
 }
 
 /** Executes one attempt of a delivery: the wait for the host's turn, the POST, the log, and the next step. */
@@ -112,7 +113,6 @@ export class DeliveryExecutor {
     const { deliveryId } = delivery;
     const { config, signer } = this.settings;
     const { payload: body, sealedHeaders, authUser } = await this.deliveries.messageOf(tenantId, deliveryId);
-    const user = authUser && this.secretValues.open(tenantId, authUser);
     const special = this.headersOf(tenantId, deliveryId, sealedHeaders);
     const now = new Date();
     const own = { 'content-type': 'application/json', 'user-agent': `Gantry/${this.config.version}` };
@@ -132,7 +132,7 @@ export class DeliveryExecutor {
       LOST,
       new Date(now.getTime() + CHECK_AFTER_MS),
     );
-    return { attemptId, attempt, body, user, headers: merge(own, config.headers, special, signed) };
+    return { attemptId, attempt, body, authUser, headers: merge(own, config.headers, special, signed) };
   }
 
   /** Headers sealed with a lost key are left out; the URL has the same key, which fails the attempt. */
@@ -158,18 +158,26 @@ export class DeliveryExecutor {
       responseExcerpt: null,
     });
     if (this.settings.config.disabled) return refused('disabled', 'Webhooks are turned off by http.disable_webhooks');
-    const context = SEALED_FIELDS.deliveryUrl.context(tenantId, delivery.deliveryId);
-    const url = this.secrets.openIfPossible(delivery.sealedUrl, context) ?? UNREADABLE_URL;
-    if (url === UNREADABLE_URL) return refused('refused_url', 'The stored URL cannot be decrypted');
+    let target: ReturnType<typeof openTarget>;
+    let user: AuthUser | null;
+    try {
+      target = openTarget(this.secrets, delivery);
+      user = opened.authUser && this.secretValues.open(tenantId, opened.authUser);
+    } catch (error) {
+      // Another worker may have the key, or this one after its restart.
+      if (error instanceof UnknownSealingKey) return { ...refused('refused_url', error.message), mayChange: true };
+      return refused('refused_url', UNDECRYPTABLE);
+    }
+    if (target.url === UNREADABLE_URL) return refused('refused_url', UNDECRYPTABLE);
     let destination: Destination;
     try {
-      destination = this.policy.parse(url);
+      destination = this.policy.parse(target.url);
     } catch (error) {
       // The rules may have changed since the run was created.
       return refused('refused_url', error instanceof ApiError ? error.detail : String(error));
     }
-    const rights = destination.kind === 'internal' ? this.rightsOf(tenantId, opened.user) : {};
-    return this.sender.send(destination, merge(opened.headers, rights), opened.body, signal);
+    const rights = destination.kind === 'internal' ? this.rightsOf(tenantId, user) : {};
+    return this.sender.send(destination, merge(opened.headers, target.headers, rights), opened.body, signal);
   }
 
   /** An internal call is made on behalf of the tenant or its user, and passes the same guard as their other calls. */
@@ -187,7 +195,8 @@ export class DeliveryExecutor {
   ): Promise<AttemptDeliveryResult> {
     const { deliveryId } = delivery;
     const { outcome, durationMs, responseCode, responseExcerpt, error } = result;
-    const status = statusAfter(outcome, attempt >= delivery.maxAttempts);
+    const isLast = attempt >= delivery.maxAttempts || (FINAL.includes(outcome) && !result.mayChange);
+    const status = statusAfter(outcome, isLast);
     const delayMs = status === 'pending' ? this.schedule.delayAfter(attempt, result.retryAfterMs) : 0;
     const nextAttemptAt = status === 'pending' ? new Date(Date.now() + delayMs) : null;
     const checkAfter = new Date(Date.now() + delayMs + CHECK_AFTER_MS);
@@ -218,7 +227,7 @@ export class DeliveryExecutor {
 
 function statusAfter(outcome: AttemptOutcome, isLast: boolean): DeliveryStatus {
   if (outcome === 'delivered') return 'delivered';
-  return isLast || FINAL.includes(outcome) ? 'failed' : 'pending';
+  return isLast ? 'failed' : 'pending';
 }
 
 /** Answer of a repeated activity for an attempt that is in the log already. */

@@ -16,6 +16,8 @@ export interface SendResult {
   /** A sentence for people; it never holds an address, a header or a part of the URL. */
   error: string | null;
   retryAfterMs?: number;
+  /** Set where an attempt of another process may have another outcome, though this one is usually final. */
+  mayChange?: boolean;
 }
 
 /** The status is decisive; the rest of the answer is only for the log. */

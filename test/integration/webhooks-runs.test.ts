@@ -1,4 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import type { AppConfig } from '../../src/config/config';
+import { SEALED_FIELDS } from '../../src/crypto/sealed-fields';
+import { SecretBox } from '../../src/crypto/secret-box';
+import { SecretValues } from '../../src/crypto/secret-values';
 import { waitFor } from '../support/wait-for';
 import { Received, WebhookReceiver } from '../support/webhook-receiver';
 import { WebhookStack } from '../support/webhook-stack';
@@ -178,31 +183,81 @@ describe('webhooks of runs', () => {
     expect(await listed.json()).toHaveLength(1);
   });
 
-  it('are reported as failed when the key of their URL is lost, and the run ends all the same', async () => {
+  /** A run that begins in an hour. */
+  async function delayed(webhook: string): Promise<{ run_id: string; thread_id: string }> {
     const id = await thread();
-    const webhook = receiver.url('/lost-key');
     const made = await call(`/threads/${id}/runs`, {
       assistant_id: 'pipeline',
       input: INPUT,
       after_seconds: 3_600,
-      webhook,
+      webhook: receiver.url(webhook),
     });
-    const { run_id } = JSON.parse(made.text) as { run_id: string };
-    await stack.database.query(
-      `UPDATE runs SET webhook = overlay(webhook placing 'lost-key' from 4 for 8) WHERE run_id = $1`,
-      [run_id],
-    );
-    expect((await call(`/threads/${id}/runs/${run_id}/cancel`)).status).toBeLessThan(300);
-    const path = `${stack.api.url}/webhooks/deliveries?run_id=${run_id}`;
+    return JSON.parse(made.text) as { run_id: string; thread_id: string };
+  }
+
+  const setWebhook = (runId: string, expression: string): Promise<unknown> =>
+    stack.database.query(`UPDATE runs SET webhook = ${expression} WHERE run_id = $1`, [runId]);
+
+  /** The delivery of a run with its attempts, once it has failed. */
+  async function failedDelivery(runId: string): Promise<object> {
+    const path = `${stack.api.url}/webhooks/deliveries`;
     const delivery = await waitFor('the end of the delivery', async () => {
-      const [found] = (await (await fetch(path)).json()) as { status: string; delivery_id: string }[];
+      const response = await fetch(`${path}?run_id=${runId}`);
+      const [found] = (await response.json()) as { status: string; delivery_id: string }[];
       return found?.status === 'failed' && found;
     });
-    const shown = await (await fetch(`${stack.api.url}/webhooks/deliveries/${delivery.delivery_id}`)).json();
-    expect(shown).toMatchObject({
+    return (await (await fetch(`${path}/${delivery.delivery_id}`)).json()) as object;
+  }
+
+  it('are reported as failed when their URL can not be decrypted, and the run ends all the same', async () => {
+    const run = await delayed('/changed');
+    await setWebhook(run.run_id, "overlay(webhook placing 'changed_' from 32 for 8)");
+    expect((await call(`/threads/${run.thread_id}/runs/${run.run_id}/cancel`)).status).toBeLessThan(300);
+    expect(await failedDelivery(run.run_id)).toMatchObject({
       attempts: [{ outcome: 'refused_url', error: 'The stored URL cannot be decrypted' }],
     });
   });
+
+  it('are attempted by the whole schedule when this worker lacks the key of their URL', async () => {
+    const run = await delayed('/lost-key');
+    await setWebhook(run.run_id, "overlay(webhook placing 'lost-key' from 4 for 8)");
+    expect((await call(`/threads/${run.thread_id}/runs/${run.run_id}/cancel`)).status).toBeLessThan(300);
+    const error = expect.stringContaining('Sealed under key lost-key, which is neither in GANTRY_SEALING_KEYS') as string;
+    expect(await failedDelivery(run.run_id)).toMatchObject({
+      url: 'unreadable',
+      attempts: Array(4).fill({ outcome: 'refused_url', error }),
+    });
+  });
+
+  it('and their runs wait for a process that has the key, as keys are added to one after the other', async () => {
+    const key = randomBytes(32);
+    const newer = new SecretBox({ secrets: { sealingKeys: [key] } } as unknown as AppConfig);
+    const made = await call('/assistants', { graph_id: 'pipeline', config: { configurable: { api_key: 'canary' } } });
+    const { assistant_id } = JSON.parse(made.text) as { assistant_id: string };
+    const [{ tenant_id: tenantId }]: [{ tenant_id: string }] = await stack.database.query(
+      `SELECT tenant_id FROM assistants WHERE assistant_id = $1`,
+      [assistant_id],
+    );
+    const secret = new SecretValues(newer).seal(tenantId, { api_key: 'canary' }).api_key;
+    await stack.database.query(
+      `UPDATE assistants SET config = jsonb_set(config, '{configurable,api_key}', to_jsonb($2::text)) WHERE assistant_id = $1`,
+      [assistant_id, secret],
+    );
+    const id = await thread();
+    await call(`/threads/${id}/runs`, { assistant_id, input: INPUT, webhook: receiver.url('/later-secret') });
+    const attempts = `SELECT FROM runs WHERE thread_id = $1 AND attempt > 1`;
+    await waitFor('a second attempt at the run', async () => (await stack.database.query<object[]>(attempts, [id]))[0]);
+    worker.kill('SIGKILL');
+    const other = await delayed('/later-url');
+    const sealed = newer.seal(receiver.url('/later-url'), SEALED_FIELDS.runWebhook.context(tenantId, other.run_id));
+    await setWebhook(other.run_id, `'${sealed}'`);
+    await call(`/threads/${other.thread_id}/runs/${other.run_id}/cancel`);
+    worker = spawnWorker(stack, { GANTRY_SEALING_KEYS: key.toString('base64') });
+    expect((await arrival('/later-url')).run.status).toBe('interrupted');
+    expect((await arrival('/later-secret')).run.status).toBe('success');
+    worker.kill('SIGKILL');
+    worker = spawnWorker(stack);
+  }, 180_000);
 
   it('report that the graph waits for a person', async () => {
     const id = await thread();

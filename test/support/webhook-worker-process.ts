@@ -4,8 +4,11 @@ import type { WebhookStack } from './webhook-stack';
 
 const WORKER = join(__dirname, '..', '..', 'dist', 'worker', 'main.js');
 
-/** The worker as it is deployed: the built program in a process of its own, on the stack's services. */
-export function spawnWorker(stack: WebhookStack): ChildProcess {
+/**
+ * The worker as it is deployed: the built program in a process of its own, on the stack's services.
+ * @param overrides environment variables
+ */
+export function spawnWorker(stack: WebhookStack, overrides: Record<string, string> = {}): ChildProcess {
   return spawn(process.execPath, [WORKER], {
     env: {
       ...process.env,
@@ -16,6 +19,7 @@ export function spawnWorker(stack: WebhookStack): ChildProcess {
       GANTRY_API_URL: stack.api.url,
       GANTRY_TRACING: 'off',
       GANTRY_LOG_LEVEL: 'warn',
+      ...overrides,
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
