@@ -250,6 +250,18 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('uses the namespace of Temporal that is set, and creates it', () => {
+    const { services: restored, configs } = parse(interpolate(text, { ...secrets, TEMPORAL_NAMESPACE: 'restored' }));
+    for (const name of ['api', 'worker', 'temporal-namespace']) {
+      expect([name, restored[name].environment]).toEqual([
+        name,
+        expect.objectContaining({ TEMPORAL_NAMESPACE: 'restored' }),
+      ]);
+    }
+    const commands = configs['temporal-namespace'].content.match(/--namespace \S+/g);
+    expect(new Set(commands)).toEqual(new Set(['--namespace "$TEMPORAL_NAMESPACE"']));
+  });
+
   it('registers every search attribute, as the page on operations does', () => {
     const names = SEARCH_ATTRIBUTES.map(({ name }) => name);
     for (const source of [text, read('docs/operations.md')]) {
