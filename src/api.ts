@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { AppModule } from './app.module';
-import { confirmSecretKey } from './auth/secret-key-check';
+import { confirmDatabase } from './auth/confirm-database';
 import { keepCompiledCode } from './config/compiled-code';
 import { returnUnusedMemory } from './config/unused-memory';
 import { loadConfig } from './config/config';
@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   enterProjectFolder(config);
   const logger = createLogger('api', config.telemetry.logLevel);
   const tracing = startTelemetry(config, 'api');
-  await confirmSecretKey(config);
+  await confirmDatabase(config);
   const app = await createHttpApp(AppModule.forRoot(config), config, logger);
   let stopping: Promise<void> | undefined;
   onStopRequest(() => {

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
-import { confirmSecretKey } from '../src/auth/secret-key-check';
+import { confirmDatabase } from '../src/auth/confirm-database';
 import { keepCompiledCode } from '../src/config/compiled-code';
 import { returnUnusedMemory } from '../src/config/unused-memory';
 import { loadConfig } from '../src/config/config';
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
       logger[level === 'WARN' ? 'warn' : 'error']({ ...meta, context: 'Temporal' }, message);
     }),
   });
-  await confirmSecretKey(config);
+  await confirmDatabase(config);
   const app = await NestFactory.createApplicationContext(WorkerModule.forRoot(config), {
     logger: new NestLogger(logger),
     abortOnError: false,

@@ -1,8 +1,6 @@
 import { type ClientBase, DatabaseError } from 'pg';
-import { AppConfig } from '../config/config';
 import { ConfigError } from '../config/config-error';
 import { deriveKey } from '../crypto/derive-key';
-import { asOwner } from '../database/logins';
 
 const UNDEFINED_TABLE = '42P01';
 
@@ -12,14 +10,13 @@ const UNDEFINED_TABLE = '42P01';
  * @param records false: a database without a record stays so, since a command may have the key of another one
  * @throws {ConfigError} if it is another key
  */
-export async function confirmSecretKey({ database, secrets }: AppConfig, records = true): Promise<void> {
-  const digest = digestOf(secrets.key);
-  const recorded = await asOwner(database.url, async (client) => {
-    const found = await readDigest(client);
-    if (found !== undefined || !records) return found;
+export async function confirmSecretKey(client: ClientBase, secretKey: Buffer, records = true): Promise<void> {
+  const digest = digestOf(secretKey);
+  let recorded = await readDigest(client);
+  if (recorded === undefined && records) {
     await client.query('INSERT INTO secret_key_check (digest) VALUES ($1) ON CONFLICT DO NOTHING', [digest]);
-    return readDigest(client);
-  });
+    recorded = await readDigest(client);
+  }
   if (recorded === undefined || recorded.equals(digest)) return;
   throw new ConfigError([
     'GANTRY_SECRET_KEY: is not the key with which this database is used. Set that key: it is in .env, or "secret_key" in ' +
@@ -28,13 +25,11 @@ export async function confirmSecretKey({ database, secrets }: AppConfig, records
 }
 
 /** Records GANTRY_SECRET_KEY as the key of the database from now on, instead of another one. */
-export async function acceptSecretKey({ database, secrets }: AppConfig): Promise<void> {
-  await asOwner(database.url, (client) =>
-    client.query(
-      `INSERT INTO secret_key_check (digest) VALUES ($1)
-       ON CONFLICT (is_only) DO UPDATE SET digest = EXCLUDED.digest`,
-      [digestOf(secrets.key)],
-    ),
+export async function acceptSecretKey(client: ClientBase, secretKey: Buffer): Promise<void> {
+  await client.query(
+    `INSERT INTO secret_key_check (digest) VALUES ($1)
+     ON CONFLICT (is_only) DO UPDATE SET digest = EXCLUDED.digest`,
+    [digestOf(secretKey)],
   );
 }
 

@@ -9,6 +9,7 @@ import { keepCompiledCode } from '../config/compiled-code';
 import { ConfigError } from '../config/config-error';
 import { type AppConfig, loadConfig } from '../config/config';
 import { SecretRotationService } from '../crypto/secret-rotation.service';
+import { asOwner } from '../database/logins';
 import { inScope } from '../database/request-scope';
 import { ExportVerificationService } from '../exports/verification/export-verification.service';
 import { ApiError } from '../http/api-error';
@@ -22,7 +23,7 @@ const readConfig = (): AppConfig => loadConfig({ TEMPORAL_ADDRESS: 'not-set:7233
 /** The operator at a terminal: reads and writes across tenants, under the name of the account. */
 const withServices: WithServices = async (work) => {
   const config = readConfig();
-  await confirmSecretKey(config, false);
+  await asOwner(config.database.url, (client) => confirmSecretKey(client, config.secrets.key, false));
   const app = await NestFactory.createApplicationContext(CliModule.forRoot(config), {
     logger: false,
     abortOnError: false,
@@ -43,7 +44,13 @@ const withServices: WithServices = async (work) => {
   }
 };
 
-createProgram(withServices, () => acceptSecretKey(readConfig()))
+/** Makes the key of the environment the key of the database. */
+async function acceptKey(): Promise<void> {
+  const { database, secrets } = readConfig();
+  await asOwner(database.url, (client) => acceptSecretKey(client, secrets.key));
+}
+
+createProgram(withServices, acceptKey)
   .parseAsync()
   .catch((error: unknown) => {
     const text =

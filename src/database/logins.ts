@@ -52,6 +52,11 @@ export async function readLogin(client: Pick<ClientBase, 'query'>, { table, work
   return rows[0];
 }
 
+/** Role that a URL logs in with. */
+export function roleOf(url: string): string {
+  return decodeURIComponent(new URL(url).username);
+}
+
 /**
  * The database's URL with another user, without any trace of the original one, since user code may read the URL. User and
  * password are parameters, which take precedence over those in the URL.
@@ -95,7 +100,7 @@ async function connect(connectionString: string): Promise<Client> {
 
 /** Makes sure that a login is there and bound by row-level security; returns its role. @throws {Error} with instructions */
 export async function provideLogin(client: ClientBase, kind: LoginKind, url: string | undefined): Promise<string> {
-  const role = url ? decodeURIComponent(new URL(url).username) : await ensureLogin(client, kind);
+  const role = url ? roleOf(url) : await ensureLogin(client, kind);
   await checkRole(client, role, kind);
   return role;
 }

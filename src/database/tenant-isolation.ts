@@ -1,8 +1,8 @@
 import type { ClientBase } from 'pg';
 import { UNPREFIXED_TENANT } from './checkpoint-key';
-import { GRAPH_LOGIN, type LoginUrls, provideLogin, REQUEST_LOGIN } from './logins';
+import { GRAPH_LOGIN, type LoginUrls, provideLogin, REQUEST_LOGIN, roleOf } from './logins';
 import { CHECKPOINT_SCHEMA } from './schemas';
-import { ensureTokenKey } from './tenant-token';
+import { ensureTokenKey, readGraphsRole } from './tenant-token';
 
 /** Setting of the tenant whose rows are visible to a connection of the role of requests. */
 export const TENANT_SETTING = 'gantry.tenant_id';
@@ -42,6 +42,7 @@ export async function isolateTenants(client: ClientBase, { requestsUrl, graphsUr
   await enforcePolicies(client);
   await closeSearchPaths(client);
   await grantTables(client, requests, `c.relname NOT IN (${listed(OPERATOR_TABLES)})`);
+  if (!graphsUrl) await refuseToForgetRole(client);
   const graphs = await provideLogin(client, GRAPH_LOGIN, graphsUrl);
   if (graphs === requests) {
     throw new Error(
@@ -50,6 +51,39 @@ export async function isolateTenants(client: ClientBase, { requestsUrl, graphsUr
   }
   await ensureTokenKey(client, graphs);
   await grantTables(client, graphs, `c.relname IN (${listed(GRAPH_TABLES)})`);
+}
+
+/**
+ * Processes with a login that an administrator made would not be asked for tokens any more if another one were recorded.
+ * @throws {Error} if that login exists and this migration isn't given it
+ */
+async function refuseToForgetRole(client: ClientBase): Promise<void> {
+  const recorded = await readGraphsRole(client);
+  const { rowCount } = await client.query(
+    'SELECT FROM pg_roles WHERE rolname = $1 AND rolname NOT IN (SELECT role FROM graph_login)',
+    [recorded],
+  );
+  if (rowCount === 0) return;
+  throw new Error(
+    `Graph processes log in as "${recorded}": give the migration ${GRAPH_LOGIN.setting} as they have it. ` +
+      `To return to a login that the migration makes, drop that role first.`,
+  );
+}
+
+/**
+ * Makes sure that graph processes use the login for which the policies ask for tokens: with another one they could read the data of
+ * all tenants.
+ * @throws {Error} with what to do
+ */
+export async function checkGraphLogin(client: ClientBase, graphsUrl: string | undefined): Promise<void> {
+  const { rows } = await client.query<{ role: string }>(`SELECT role FROM ${GRAPH_LOGIN.table}`);
+  const used = graphsUrl ? roleOf(graphsUrl) : rows[0]?.role;
+  const recorded = await readGraphsRole(client);
+  if (used !== undefined && used === recorded) return;
+  throw new Error(
+    `Graph processes would log in as "${used}", but the migrations were run for "${recorded}": nothing would keep tenants ` +
+      `apart. Give the migrations and every process the same ${GRAPH_LOGIN.setting}, and run the migrations again.`,
+  );
 }
 
 /** Gantry's own tables and LangGraph's, as far as the database user owns them; partitions are reached through their parents. */

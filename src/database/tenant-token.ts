@@ -71,3 +71,9 @@ export async function ensureTokenKey(client: ClientBase, graphsRole: string): Pr
     [inner, outer, graphsRole],
   );
 }
+
+/** Reads the login whose connections need a token; undefined where none is recorded yet. */
+export async function readGraphsRole(client: Pick<ClientBase, 'query'>): Promise<string | undefined> {
+  const { rows } = await client.query<{ role: string | null }>('SELECT graphs_role AS role FROM tenant_token_key');
+  return rows[0]?.role ?? undefined;
+}

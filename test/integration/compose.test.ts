@@ -117,7 +117,12 @@ describe('docker-compose.yml', () => {
     expect(api.environment).toHaveProperty('GANTRY_ADMIN_KEY');
     expect(Object.keys(worker.environment!)).not.toContain('GANTRY_ADMIN_KEY');
     expect(Object.keys(worker.environment!)).not.toContain('GANTRY_API_KEY');
-    expect(Object.keys(migrate.environment!)).toEqual(['DATABASE_URL']);
+    // The login of graph processes has to be the one for which the migrations made the policies.
+    expect(Object.keys(migrate.environment!)).toEqual([
+      'DATABASE_URL',
+      'GANTRY_REQUESTS_DATABASE_URL',
+      'GANTRY_GRAPHS_DATABASE_URL',
+    ]);
   });
 
   it('names every image of a registry by its version and its digest', () => {

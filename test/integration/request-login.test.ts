@@ -4,13 +4,14 @@ import { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { dataSourceOptions } from '../../src/database/data-source';
 import { inScope } from '../../src/database/request-scope';
-import { isolateTenants } from '../../src/database/tenant-isolation';
+import { checkGraphLogin, isolateTenants } from '../../src/database/tenant-isolation';
 import { TenantTokens, TOKEN_REFUSED } from '../../src/database/tenant-token';
 import { startTestApi, type TestApi } from '../support/api';
 import { createTestDatabase, graphsUrlOf, requestsUrlOf, type TestDatabase } from '../support/database';
-import { TEST_GRAPHS } from '../support/gantry';
+import { runToExit, TEST_GRAPHS } from '../support/gantry';
 import { registerNamespace } from '../support/temporal';
 import { TenantCaller } from '../support/two-tenants';
+import { testVariables } from '../support/variables';
 
 const ADMIN_KEY = 'the-admin-key-0123456789';
 
@@ -372,5 +373,33 @@ describe('a role that an administrator created for requests', () => {
     await expect(isolateTenants(admin, { requestsUrl: url })).rejects.toThrow('is a member of other roles');
     await admin.query(`REVOKE pg_read_all_data FROM ${role}`);
     await isolateTenants(admin, { requestsUrl: url });
+  });
+});
+
+describe('a role that an administrator created for graph processes', () => {
+  it('has to be given to every migration and process, since no other one is asked for tokens', async () => {
+    const database = await createTestDatabase();
+    const admin = new Client({ connectionString: database.url });
+    await admin.connect();
+    const role = `graphs_${uuidv7().replaceAll('-', '')}`;
+    const graphsUrl = Object.assign(new URL(database.url), { username: role, password: 'of-their-own' }).href;
+    try {
+      await admin.query(`CREATE ROLE ${role} LOGIN NOINHERIT PASSWORD 'of-their-own'`);
+      await checkGraphLogin(admin, undefined);
+      const early = await runToExit('worker', testVariables(database.url, { GANTRY_GRAPHS_DATABASE_URL: graphsUrl }));
+      expect(early.code).toBe(1);
+      expect(early.output).toContain(`Graph processes would log in as "${role}"`);
+      await isolateTenants(admin, { graphsUrl });
+      await checkGraphLogin(admin, graphsUrl);
+      await expect(checkGraphLogin(admin, undefined)).rejects.toThrow('nothing would keep tenants apart');
+      await expect(isolateTenants(admin)).rejects.toThrow(`Graph processes log in as "${role}"`);
+      await checkGraphLogin(admin, graphsUrl);
+      await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+      await isolateTenants(admin);
+      await checkGraphLogin(admin, undefined);
+    } finally {
+      await admin.end();
+      await database.drop();
+    }
   });
 });
