@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from psycopg import AsyncConnection, InterfaceError, OperationalError
+from psycopg.errors import ReadOnlySqlTransaction
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
@@ -87,11 +88,16 @@ class TenantConnections:
         """Raises PostgresUnreachable, also for what is done on the connection."""
         try:
             async with self._pool.connection() as connection:
-                if self._settings.get(connection) != access:
-                    self._settings = {known: setting for known, setting in self._settings.items() if not known.closed}
-                    self._settings.pop(connection, None)
-                    await connection.execute(_SET_ACCESS, [access.tenant_id, access.token])
-                    self._settings[connection] = access
-                yield connection
-        except (OperationalError, InterfaceError) as error:
+                try:
+                    if self._settings.get(connection) != access:
+                        self._settings = {known: setting for known, setting in self._settings.items() if not known.closed}
+                        self._settings.pop(connection, None)
+                        await connection.execute(_SET_ACCESS, [access.tenant_id, access.token])
+                        self._settings[connection] = access
+                    yield connection
+                except ReadOnlySqlTransaction:
+                    # A server that lost its role in a failover keeps its sessions: only another one leads to the new server.
+                    await connection.close()
+                    raise
+        except (OperationalError, InterfaceError, ReadOnlySqlTransaction) as error:
             raise PostgresUnreachable(str(error)) from error

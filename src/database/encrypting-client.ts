@@ -2,6 +2,10 @@ import type { Client, ClientConfig, QueryResult } from 'pg';
 import { noticeEndOfSession } from '../patches/pg/ended-sessions';
 import { PreparingClient } from '../patches/pg/prepared-statements';
 import { type Cipher, currentCipher, openRows, sealParameters, StoredParameter } from './at-rest';
+import { READ_ONLY_SERVER } from './lost-connections';
+
+/** A server that lost its role in a failover keeps its sessions: only another connection leads to the new one. */
+const READ_ONLY = new Set([READ_ONLY_SERVER]);
 
 /**
  * A connection that encrypts what is marked for it among the parameters of a statement, and decrypts what it reads: wherever a
@@ -12,7 +16,7 @@ export class EncryptingClient extends PreparingClient {
     super(config);
     // A connection that breaks is reported by its statement or its pool. Without a listener it would end the process while it is lent.
     this.on('error', () => undefined);
-    noticeEndOfSession(this);
+    noticeEndOfSession(this, READ_ONLY);
     const send = this.query.bind(this) as (...given: unknown[]) => unknown;
     this.query = ((...given: unknown[]) => {
       const cipher = currentCipher();

@@ -8,8 +8,13 @@ export class PostgresUnreachable extends Error {
   override readonly name = 'PostgresUnreachable';
 }
 
-/** SQLSTATEs with which a server ends or refuses a connection: it stops, starts or has crashed, or a client was silent in a transaction. */
-const ENDED_BY_SERVER = new Set(['57P01', '57P02', '57P03', '25P03']);
+/** SQLSTATE of a write to a server that takes none: it was demoted in a failover, or its disk is full. */
+export const READ_ONLY_SERVER = '25006';
+/**
+ * SQLSTATEs with which a server ends or refuses a connection: it stops, starts or has crashed, or a client was silent in a transaction.
+ * A connection to a read-only server is ended by this process.
+ */
+const ENDED_BY_SERVER = new Set(['57P01', '57P02', '57P03', '25P03', READ_ONLY_SERVER]);
 /** SQLSTATEs of connections (08), exhausted resources (53) and the intervention of an operator (57). */
 const UNABLE_TO_SERVE = /^(08|53|57)...$/;
 /** Codes of sockets and of name resolution. Node's own errors, such as those of arguments, begin with ERR_. */

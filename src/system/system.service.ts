@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import { AppConfig } from '../config/config';
 import { HttpSettings } from '../config/http-settings';
 import { DatabaseMetrics } from '../database/database.metrics';
+import { acrossTenants } from '../database/request-scope';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { Drain } from '../http/drain';
 import { TemporalClient } from '../temporal/temporal-client';
@@ -44,7 +45,7 @@ export class SystemService {
       return { status: 200, ok: true, services: { database: 'skipped', temporal: 'skipped' } };
     }
     const [database, temporal] = await Promise.all([
-      probe(this.database.query('SELECT 1')),
+      probe(this.askDatabase()),
       probe(this.temporal.check(PROBE_TIMEOUT_MS)),
     ]);
     const isHealthy = database === 'healthy' && temporal === 'healthy';
@@ -58,8 +59,13 @@ export class SystemService {
   /** Temporal is not asked: without it runs are accepted, and started when it is back. */
   async readiness(): Promise<Readiness> {
     if (this.drain.isDraining) return { ready: false, reason: 'The process is about to stop' };
-    if ((await probe(this.database.query('SELECT 1'))) === 'healthy') return { ready: true };
-    return { ready: false, reason: 'The database does not answer' };
+    if ((await probe(this.askDatabase())) === 'healthy') return { ready: true };
+    return { ready: false, reason: 'The database does not answer, or takes no writes' };
+  }
+
+  /** Rejects also where the server is read-only, as a demoted one is: the statement counts as a write, and locks nothing. */
+  private askDatabase(): Promise<unknown> {
+    return acrossTenants(() => this.database.query('SELECT FROM secret_key_check WHERE false FOR UPDATE'));
   }
 
   info(): Info {

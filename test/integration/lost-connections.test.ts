@@ -42,6 +42,16 @@ describe('a pooled connection', () => {
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   });
 
+  it('whose server takes no writes is replaced, since a demoted server keeps its sessions', async () => {
+    await pool.query('SET default_transaction_read_only = on');
+    const error: unknown = await pool.query('CREATE TABLE written ()').catch((cause: unknown) => cause);
+    expect(error).toMatchObject({ code: '25006' });
+    expect(isLostConnection(error)).toBe(true);
+    expect((await pool.query('SHOW default_transaction_read_only')).rows).toEqual([
+      { default_transaction_read_only: 'off' },
+    ]);
+  });
+
   it('whose answers are lost is cut, and its statement fails as one that may have been executed', async () => {
     cutSilentConnections(pool, { connectionString: database.url }, 100);
     await pool.query('SELECT');

@@ -562,5 +562,23 @@ describe('graphs in Python', () => {
     expect((await client.threads.getState(thread)).next).toEqual(['node_1']);
   });
 
+  it('are attempted again while their connections lead to a server that takes no writes', async () => {
+    const thread = await newThread();
+    const { run_id: run } = await client.runs.create(thread, 'ten', { input: { step_ms: 200 } });
+    await waitFor('the second node', async () => (await gantry.ledger.of(run)).length > 1);
+    const { rows: logins } = await gantry.sql.query<{ role: string }>('SELECT role FROM graph_login');
+    // Only theirs, as after a failover that the worker's own connections have followed already.
+    await gantry.sql.query(`ALTER ROLE ${logins[0].role} SET default_transaction_read_only = on`);
+    try {
+      await gantry.sql.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1`, [logins[0].role]);
+      const attempts = 'SELECT FROM runs WHERE run_id = $1 AND attempt > 2';
+      await waitFor('a third attempt', async () => (await gantry.sql.query(attempts, [run])).rowCount === 1);
+    } finally {
+      await gantry.sql.query(`ALTER ROLE ${logins[0].role} RESET default_transaction_read_only`);
+    }
+    await client.runs.join(thread, run);
+    expect((await client.runs.get(thread, run)).status).toBe('success');
+  });
+
   describe('threads', () => describeDeltaThreads(() => gantry));
 });

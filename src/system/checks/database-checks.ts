@@ -15,11 +15,19 @@ export function databaseChecks(query: Query): Check[] {
 }
 
 async function checkServer(query: Query): Promise<string> {
-  const [{ version, number, connections }] = await query<{ version: string; number: number; connections: number }>(
+  const [{ version, number, connections, readOnly }] = await query<{
+    version: string;
+    number: number;
+    connections: number;
+    readOnly: boolean;
+  }>(
     `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
-            current_setting('max_connections')::int AS connections`,
+            current_setting('max_connections')::int AS connections, current_setting('transaction_read_only') = 'on' AS "readOnly"`,
   );
   if (number < OLDEST_POSTGRES) throw new Problem(`Postgres ${version}`, 'Gantry needs Postgres 14 or later.');
+  if (readOnly) {
+    throw new Problem(`Postgres ${version} takes no writes`, 'It is a standby, or was made read-only: its disk may be full.');
+  }
   const detail = `Postgres ${version}, max_connections ${connections}`;
   if (connections < FEW_CONNECTIONS) throw new Problem(detail, 'Raise max_connections to 100 or more.', 'warning');
   return detail;
