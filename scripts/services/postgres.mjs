@@ -13,6 +13,9 @@ import { ROOT } from './paths.mjs';
 const USER = 'postgres';
 const DATABASE = 'gantry';
 const STARTUP_MS = 60_000;
+/** SQLSTATE of a server that answers, but takes no connections yet: after a crash it reads its log first. */
+const STARTING = '57P03';
+const REPORT_MS = 10_000;
 
 /**
  * Durable (fsync and synchronous_commit stay on), and sized for a laptop that also runs everything else.
@@ -233,14 +236,17 @@ export async function postgresPart({ home, port, password, disposable = false })
 }
 
 /**
+ * Waits for a server that doesn't answer for a minute, and for one that recovers from a crash for as long as it needs: stopped in the
+ * middle, it would begin again.
  * @param {URL} url
- * @param {import('./process.mjs').RunningPart} child
+ * @param {Pick<import('./process.mjs').RunningPart, 'exit'>} child
  */
-async function untilUsable(url, child) {
+export async function untilUsable(url, child, startupMs = STARTUP_MS) {
   const { default: pg } = await import('pg');
   const server = new URL(url);
   server.pathname = '/postgres';
-  const deadline = Date.now() + STARTUP_MS;
+  let deadline = Date.now() + startupMs;
+  let reportAt = Date.now() + REPORT_MS;
   let pauseMs = 20;
   while (!child.exit) {
     const client = new pg.Client({ connectionString: server.href, connectionTimeoutMillis: 2_000 });
@@ -253,7 +259,14 @@ async function untilUsable(url, child) {
     } catch (error) {
       const wrongPassword = error.code === '28P01';
       if (wrongPassword) throw new Error('the password in secrets.json is not that of the database', { cause: error });
-      if (Date.now() > deadline) throw new Error(`does not answer after 60 s (${error.message})`, { cause: error });
+      if (error.code === STARTING) deadline = Date.now() + startupMs;
+      if (error.code === STARTING && Date.now() > reportAt) {
+        say('postgres', `still waiting: ${error.message}`);
+        reportAt = Date.now() + REPORT_MS;
+      }
+      if (Date.now() > deadline) {
+        throw new Error(`does not answer after ${startupMs / 1000} s (${error.message})`, { cause: error });
+      }
       await sleep(pauseMs);
       pauseMs = Math.min(pauseMs * 1.5, 250); // each refusal is a line in the server's log
     } finally {
