@@ -11,3 +11,22 @@ export function isPostgresUrl(text: string): boolean {
   const { hash, pathname } = new URL(text);
   return hash === '' && !pathname.includes('@');
 }
+
+/**
+ * The same URL for libpq, with which graphs in Python connect: it lacks one of the TLS modes of Node's driver, and refuses the
+ * parameter that chooses between the meanings of the others.
+ */
+export function toLibpqUrl(text: string): string {
+  const url = new URL(text);
+  const { searchParams } = url;
+  const isUnverified = searchParams.get('sslmode') === 'no-verify';
+  // Others stay as they were written: a query that is changed is encoded again.
+  if (!isUnverified && !searchParams.has('uselibpqcompat')) return text;
+  searchParams.delete('uselibpqcompat');
+  if (isUnverified) {
+    searchParams.set('sslmode', 'require');
+    // With a certificate authority, libpq would verify in this mode as well.
+    searchParams.delete('sslrootcert');
+  }
+  return url.href;
+}

@@ -11,6 +11,7 @@ import {
 } from '@nestjs/common';
 import { AppConfig } from '../config/config';
 import { HttpSettings } from '../config/http-settings';
+import { toLibpqUrl } from '../config/postgres-url';
 import { asOwner, GRAPH_LOGIN, readLogin, withLogin } from '../database/logins';
 import { TenantTokens } from '../database/tenant-token';
 import type { Embed } from '../item-store/item-store';
@@ -143,7 +144,11 @@ function graphHosts(purpose: Purpose, config: AppConfig, registry: GraphRegistry
       recycleAboveMb: config.graphs.recycleAboveMb,
       reservesForLight: purpose === 'run' && !config.graphs.isPerTenant && config.graphs.threads.max > 1,
       confinement: { env: userCodeEnvironment(config, registry.config.env), ...config.graphs.confinement },
-      data: data.then((all) => ({ ...all, graphs })),
+      data: data.then((all) => ({
+        ...all,
+        graphs,
+        ...(runtime.language === 'python' && { databaseUrl: toLibpqUrl(all.databaseUrl) }),
+      })),
       store,
       tokens,
     });
