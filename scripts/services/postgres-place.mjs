@@ -6,16 +6,22 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readFileSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { say } from './progress.mjs';
 
 /** Folder for Postgres' programs and data if its user can't enter the clone or GANTRY_HOME. */
 const SHARED = '/var/lib/gantry';
+
+/** File beside data that is not in its home, with the path that links to it. */
+const OWNER = 'home';
 
 /** @typedef {{ name: string, uid: number, gid: number }} User */
 
@@ -60,8 +66,9 @@ function reachablePrograms(native, version, user, shared) {
  * @param {string} shared
  */
 function reachableDirectory(directory, user, shared) {
-  const isLink = lstatSync(directory, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-  if (isLink) return realpathSync(directory);
+  const own = join(shared, `data-${createHash('sha256').update(directory).digest('hex').slice(0, 16)}`);
+  const target = targetOf(directory);
+  if (target !== undefined) return linkedDirectory(directory, target, own);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   chownSync(directory, user.uid, user.gid);
   if (isReachable(directory, user)) return directory;
@@ -71,13 +78,63 @@ function reachableDirectory(directory, user, shared) {
         `${directory}, where its data is. Let every user enter these folders, or start Gantry as an ordinary user.`,
     );
   }
-  const own = join(shared, `data-${createHash('sha256').update(directory).digest('hex').slice(0, 16)}`);
+  if (existsSync(join(own, 'data'))) {
+    const owner = ownerOf(own);
+    if (owner !== undefined && targetOf(owner) === own) {
+      throw new Error(`${own} has the database of ${dirname(owner)}, which was here before. Set another GANTRY_HOME.`);
+    }
+    throw new Error(
+      `${own} has the database of a Gantry whose home was ${dirname(directory)}. Delete that folder to start afresh. To use ` +
+        `the database again, put the secrets.json of that home back, and make ${directory} a link to ${own}.`,
+    );
+  }
   say('postgres', `keeping its data in ${own}: ${user.name} can't enter a folder on the way to ${directory}`);
   mkdirSync(own, { recursive: true, mode: 0o700 });
   chownSync(own, user.uid, user.gid);
   rmSync(directory, { recursive: true });
   symlinkSync(own, directory);
+  writeFileSync(join(own, OWNER), directory);
   return own;
+}
+
+/**
+ * What a path is a link to; undefined where it is none.
+ * @param {string} path
+ */
+function targetOf(path) {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return undefined;
+  return existsSync(path) ? realpathSync(path) : readlinkSync(path);
+}
+
+/**
+ * The path in a home that links to a folder with data, as far as is recorded.
+ * @param {string} folder
+ */
+function ownerOf(folder) {
+  const record = join(folder, OWNER);
+  return existsSync(record) ? readFileSync(record, 'utf8') : undefined;
+}
+
+/**
+ * The folder that a home links to, unless it is another home's: two servers can't have one database, and a copied link is no copy.
+ * @param {string} directory
+ * @param {string} target
+ * @param {string} own the folder that was made for this home, if one was
+ */
+function linkedDirectory(directory, target, own) {
+  if (!existsSync(target)) {
+    throw new Error(`${directory} is a link to ${target}, where the database was. That folder is not here: copy it as well.`);
+  }
+  const owner = target === own ? directory : ownerOf(target);
+  if (owner !== undefined && owner !== directory && targetOf(owner) === target) {
+    throw new Error(
+      `${directory} is a link to the database of ${dirname(owner)}, in ${target}. Copy a stopped Gantry with cp -aL, which copies ` +
+        `the database and not the link, to where every user can enter the folders on the way.`,
+    );
+  }
+  // The home was moved, or the folder is of an earlier release.
+  writeFileSync(join(target, OWNER), directory);
+  return target;
 }
 
 /**

@@ -70,6 +70,29 @@ function nativeDirectory(): string {
     expect(await place(native, join(locked, 'postgres'))).toEqual({ native, directory: join(locked, 'postgres') });
   });
 
+  it('is not started by a copy of its home that has only the link to its data, and is by a moved home', async () => {
+    const [home, copy] = [join(locked, 'home'), join(locked, 'copy')];
+    const { directory } = await place(nativeDirectory(), join(home, 'postgres'));
+    cpSync(home, copy, { recursive: true, verbatimSymlinks: true });
+    await expect(place(nativeDirectory(), join(copy, 'postgres'))).rejects.toThrow(
+      `${join(copy, 'postgres')} is a link to the database of ${home}, in ${directory}`,
+    );
+    rmSync(home, { recursive: true });
+    expect((await place(nativeDirectory(), join(copy, 'postgres'))).directory).toBe(directory);
+    rmSync(directory, { recursive: true });
+    await expect(place(nativeDirectory(), join(copy, 'postgres'))).rejects.toThrow('That folder is not here');
+  });
+
+  it('names the data of a home that was deleted, instead of taking it for that of the new one', async () => {
+    const directory = join(locked, 'home', 'postgres');
+    const found = await place(nativeDirectory(), directory);
+    mkdirSync(join(found.directory, 'data'));
+    rmSync(join(locked, 'home'), { recursive: true });
+    await expect(place(nativeDirectory(), directory)).rejects.toThrow(
+      `${found.directory} has the database of a Gantry whose home was ${join(locked, 'home')}. Delete that folder`,
+    );
+  });
+
   it('is not started on data that its user can no longer reach', async () => {
     const directory = join(locked, 'postgres');
     mkdirSync(join(directory, 'data'), { recursive: true });
