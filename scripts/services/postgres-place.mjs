@@ -79,6 +79,7 @@ function reachableDirectory(directory, user, shared) {
     );
   }
   if (existsSync(join(own, 'data'))) {
+    rmSync(directory, { recursive: true }); // It is empty, and in the way of a link.
     const owner = ownerOf(own);
     if (owner !== undefined && targetOf(owner) === own) {
       throw new Error(`${own} has the database of ${dirname(owner)}, which was here before. Set another GANTRY_HOME.`);

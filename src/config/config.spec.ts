@@ -46,6 +46,15 @@ describe('loadConfig', () => {
     ]);
   });
 
+  it('takes every address of the loopback network for one that no other machine reaches', () => {
+    for (const host of ['127.0.0.1', '127.0.0.2', '::1', 'localhost']) {
+      expect([host, problemsOf({ ...needed, GANTRY_HOST: host })]).toEqual([host, []]);
+    }
+    for (const host of ['0.0.0.0', '10.0.0.1', '127.example.com']) {
+      expect(problemsOf({ ...needed, GANTRY_HOST: host })).toEqual([expect.stringContaining('from other machines')]);
+    }
+  });
+
   it('treats an empty variable as unset, as compose files pass it', () => {
     expect(problemsOf({ ...needed, TEMPORAL_ADDRESS: '' })).toEqual(['TEMPORAL_ADDRESS is missing']);
     expect(loadConfig({ ...needed, GANTRY_PORT: '', GANTRY_HOST: '' }).http).toMatchObject({

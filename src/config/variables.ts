@@ -97,7 +97,6 @@ export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// 
 
 export const postgresUrl = z.string().refine(isPostgresUrl, POSTGRES_URL_RULE);
 
-const LOOPBACK_HOSTS = new Set(['127.0.0.1', '::1', 'localhost']);
-
 /** Whether only this machine reaches what listens on a host. */
-export const isLoopback = (host: string): boolean => LOOPBACK_HOSTS.has(host);
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));

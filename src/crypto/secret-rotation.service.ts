@@ -13,7 +13,9 @@ import {
 } from './sealed-fields';
 
 /** A character of a sealed value. Not `\w`, which in Postgres includes the letters of other alphabets. */
-const SEALED = '[A-Za-z0-9_.-]';
+const CHARACTER = '[A-Za-z0-9_-]';
+/** A sealed value (secret-box.ts): a text of a caller that only begins like one is none. */
+const SEALED = `v1\\.${CHARACTER}{8}\\.${CHARACTER}{16}\\.${CHARACTER}{22}\\.${CHARACTER}*`;
 const BATCH = 200;
 const NIL = '00000000-0000-0000-0000-000000000000';
 
@@ -48,41 +50,45 @@ export class SecretRotationService {
   /** Counts documents, of which each may hold several values. */
   private async rotateDocument({ table, column, keyColumns }: SealedDocument): Promise<RotatedColumn> {
     const counts = { table, column, rotated: 0, unreadable: 0 };
-    // Only what `resealAll` replaces: another text with this mark would be found again for ever.
-    const earlier = `"${SEALED_VALUE}(?!${this.secrets.currentPrefix.replaceAll('.', '\\.')})${SEALED}+"`;
+    const earlier = `"${SEALED_VALUE}(?!${this.secrets.currentPrefix.replaceAll('.', '\\.')})${SEALED}"`;
+    const key = keyColumns.join(', ');
+    let after: string[] | undefined;
     for (;;) {
+      const parameters = keyColumns.map((_, index) => `$${index + 2}`).join(', ');
       const rows = await this.database.query<{ tenantId: string; key: string[]; document: string }[]>(
         `SELECT tenant_id AS "tenantId", ARRAY[${keyColumns.map((each) => `${each}::text`).join(', ')}] AS key,
            ${column}::text AS document
-         FROM ${table} WHERE ${column}::text ~ $1 ORDER BY ${keyColumns.join(', ')} LIMIT ${BATCH} OFFSET ${counts.unreadable}`,
-        [earlier],
+         FROM ${table} WHERE ${column}::text ~ $1 ${after ? `AND (${key}) > (${parameters})` : ''}
+         ORDER BY ${key} LIMIT ${BATCH}`,
+        [earlier, ...(after ?? [])],
       );
-      for (const { tenantId, key, document } of rows) {
-        const resealed = this.resealAll(document, documentContext(tenantId));
-        if (resealed === undefined) {
-          counts.unreadable += 1;
-          continue;
-        }
+      for (const row of rows) {
+        const { resealed, isReadable } = this.resealAll(row.document, documentContext(row.tenantId));
+        if (!isReadable) counts.unreadable += 1;
+        if (resealed === row.document) continue;
         const where = keyColumns.map((each, index) => `${each}::text = $${index + 3}`).join(' AND ');
         const [updated] = await this.database.query<[unknown[], number]>(
           `UPDATE ${table} SET ${column} = $1::jsonb WHERE ${column} = $2::jsonb AND ${where} RETURNING 1`,
-          [resealed, document, ...key],
+          [resealed, row.document, ...row.key],
         );
-        counts.rotated += updated.length;
+        if (isReadable) counts.rotated += updated.length;
       }
-      if (rows.length === 0) return counts;
+      const last = rows.at(-1);
+      if (!last) return counts;
+      after = last.key;
     }
   }
 
-  /** A document with all of its values sealed with the current key; undefined when one of them can't be opened. */
-  private resealAll(document: string, context: SealingContext): string | undefined {
+  /** A document with its values sealed with the current key; those that can't be opened stay as they are. */
+  private resealAll(document: string, context: SealingContext): { resealed: string; isReadable: boolean } {
     let isReadable = true;
-    const resealed = document.replace(new RegExp(`"${SEALED_VALUE}(${SEALED}+)"`, 'g'), (whole, sealed: string) => {
+    const resealed = document.replace(new RegExp(`"${SEALED_VALUE}(${SEALED})"`, 'g'), (whole, sealed: string) => {
+      if (sealed.startsWith(this.secrets.currentPrefix)) return whole;
       const again = this.reseal(sealed, context);
       if (again === undefined) isReadable = false;
       return again === undefined ? whole : `"${SEALED_VALUE}${again}"`;
     });
-    return isReadable ? resealed : undefined;
+    return { resealed, isReadable };
   }
 
   private async rotateField({ table, column, field, keyColumns, context }: SealedField): Promise<RotatedColumn> {

@@ -14,7 +14,7 @@ export interface PoolState {
   waiting: number;
 }
 
-/** The process's pool of Postgres connections, as gauges. */
+/** The process's two pools of Postgres connections, taken together, as gauges. */
 @Injectable()
 export class DatabaseMetrics {
   constructor(
@@ -24,7 +24,7 @@ export class DatabaseMetrics {
   ) {
     const connections = metrics.gauge({
       name: 'gantry_database_pool_connections',
-      help: "Connections of the process's Postgres pool",
+      help: "Connections of the process's two Postgres pools, for requests and for all other work",
       labelNames: ['state'],
       collect: () => {
         const { open, idle } = this.pool();
@@ -34,7 +34,7 @@ export class DatabaseMetrics {
     });
     const size = metrics.gauge({
       name: 'gantry_database_pool_max_connections',
-      help: 'The most connections that the pool opens',
+      help: 'The most connections that each of the two pools opens',
     });
     size.set(config.database.poolSize);
     const waiting = metrics.gauge({

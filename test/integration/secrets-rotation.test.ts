@@ -79,10 +79,15 @@ describe('the rotation of keys', () => {
       answer: 'see "gantry-sealed:x"',
       name: 'gantry-sealed:ü',
     });
+    // What can be decrypted of a document doesn't stay under the old key because of what can't.
+    await insert(303, {
+      lost: new SecretValues(box(randomBytes(32))).seal(TENANT, given),
+      kept: new SecretValues(box(old)).seal(TENANT, given),
+    });
     const rotation = new SecretRotationService(box(next, old), source);
     const document = { table: 'documents', column: 'value', keyColumns: ['id'] };
     expect(await rotation.rotate([], [document])).toEqual([
-      { table: 'documents', column: 'value', rotated: 299, unreadable: 1 },
+      { table: 'documents', column: 'value', rotated: 299, unreadable: 2 },
     ]);
     const rows: { value: object }[] = await source.query(`SELECT value FROM documents WHERE id BETWEEN 2 AND 300`);
     for (const { value } of rows) {
@@ -91,7 +96,9 @@ describe('the rotation of keys', () => {
       // A value that was copied to another tenant stays closed.
       expect(new SecretValues(box(next)).open('00000000-0000-0000-0000-00000000000b', value)).toEqual(value);
     }
-    expect((await rotation.rotate([], [document]))[0]).toMatchObject({ rotated: 0, unreadable: 1 });
+    const [{ kept }]: { kept: object }[] = await source.query(`SELECT value -> 'kept' AS kept FROM documents WHERE id = 303`);
+    expect(new SecretValues(box(next)).open(TENANT, kept)).toEqual(given);
+    expect((await rotation.rotate([], [document]))[0]).toMatchObject({ rotated: 0, unreadable: 2 });
   });
 
   it('includes every column of JSON that may contain them', async () => {
