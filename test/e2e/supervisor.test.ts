@@ -243,7 +243,14 @@ describe('the supervisor', () => {
     const folder = mkdtempSync(join(tmpdir(), 'gantry-without-gateway-'));
     symlinkSync(process.execPath, join(folder, 'node'));
     // Neither a gateway nor Go nor Python is on this PATH, or in this cache.
-    const env = { PATH: folder, GANTRY_CACHE: folder, GANTRY_CONFIG: project.path('langgraph.json') };
+    const { secret_key: key } = JSON.parse(readFileSync(join(gantry.home, 'secrets.json'), 'utf8')) as { secret_key: string };
+    const env = {
+      PATH: folder,
+      GANTRY_CACHE: folder,
+      GANTRY_CONFIG: project.path('langgraph.json'),
+      // In a home of its own it would make another key than that of the database.
+      GANTRY_SECRET_KEY: key,
+    };
     const token = 'a-webhook-token';
     const bare = await SupervisedGantry.start({ ...ownServices(), ...env, LG_WEBHOOK_TOKEN: token });
     try {
