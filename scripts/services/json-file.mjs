@@ -22,6 +22,8 @@ export function readJson(path) {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`${path} is not valid JSON (${error.message}). Repair it, or put back a copy of it.`, { cause: error });
+    throw new Error(`${path} is not valid JSON (${error.message}). Repair it, or put back a copy of it.`, {
+      cause: error,
+    });
   }
 }

@@ -99,7 +99,7 @@ function reachableDirectory(directory, user, shared) {
 }
 
 /**
- * What a path is a link to; undefined where it is none.
+ * Reads where a link leads; undefined for a path that is none.
  * @param {string} path
  */
 function targetOf(path) {
@@ -124,7 +124,9 @@ function ownerOf(folder) {
  */
 function linkedDirectory(directory, target, own) {
   if (!existsSync(target)) {
-    throw new Error(`${directory} is a link to ${target}, where the database was. That folder is not here: copy it as well.`);
+    throw new Error(
+      `${directory} is a link to ${target}, where the database was. That folder is not here: copy it as well.`,
+    );
   }
   const owner = target === own ? directory : ownerOf(target);
   if (owner !== undefined && owner !== directory && targetOf(owner) === target) {

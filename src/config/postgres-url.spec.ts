@@ -4,7 +4,11 @@ describe('toLibpqUrl', () => {
   const BASE = 'postgres://user:p%23w@db.example.com:5432/gantry';
 
   it.each([
-    ['encrypts without verification', '?sslmode=no-verify&sslrootcert=/ca.pem&user=graphs', '?sslmode=require&user=graphs'],
+    [
+      'encrypts without verification',
+      '?sslmode=no-verify&sslrootcert=/ca.pem&user=graphs',
+      '?sslmode=require&user=graphs',
+    ],
     ['keeps modes that both drivers have', '?uselibpqcompat=true&sslmode=verify-ca', '?sslmode=verify-ca'],
     ['removes the parameter from a URL that has no other', '?uselibpqcompat=true', ''],
   ])('%s', (_what, given, expected) => {

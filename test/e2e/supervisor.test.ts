@@ -243,7 +243,9 @@ describe('the supervisor', () => {
     const folder = mkdtempSync(join(tmpdir(), 'gantry-without-gateway-'));
     symlinkSync(process.execPath, join(folder, 'node'));
     // Neither a gateway nor Go nor Python is on this PATH, or in this cache.
-    const { secret_key: key } = JSON.parse(readFileSync(join(gantry.home, 'secrets.json'), 'utf8')) as { secret_key: string };
+    const { secret_key: key } = JSON.parse(readFileSync(join(gantry.home, 'secrets.json'), 'utf8')) as {
+      secret_key: string;
+    };
     const env = {
       PATH: folder,
       GANTRY_CACHE: folder,

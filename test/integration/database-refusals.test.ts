@@ -64,11 +64,15 @@ describe('a request for which the database accepts no connection', () => {
     const statusOf = async (path: string): Promise<number> => (await fetch(api.url + path)).status;
     try {
       await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-      await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()', [
-        name,
-      ]);
+      await admin.query(
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()',
+        [name],
+      );
       await waitFor('the connections of the api to be new', async () => (await statusOf('/ok')) === 200);
-      await waitFor('a read', async () => (await fetch(`${api.url}/assistants/search`, { method: 'POST' })).status < 500);
+      await waitFor(
+        'a read',
+        async () => (await fetch(`${api.url}/assistants/search`, { method: 'POST' })).status < 500,
+      );
       expect((await createThread()).status).toBe(503);
       expect([await statusOf('/ready'), await statusOf('/ok?check_db=1')]).toEqual([503, 500]);
       await admin.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);

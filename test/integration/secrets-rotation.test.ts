@@ -96,7 +96,9 @@ describe('the rotation of keys', () => {
       // A value that was copied to another tenant stays closed.
       expect(new SecretValues(box(next)).open('00000000-0000-0000-0000-00000000000b', value)).toEqual(value);
     }
-    const [{ kept }]: { kept: object }[] = await source.query(`SELECT value -> 'kept' AS kept FROM documents WHERE id = 303`);
+    const [{ kept }]: { kept: object }[] = await source.query(
+      `SELECT value -> 'kept' AS kept FROM documents WHERE id = 303`,
+    );
     expect(new SecretValues(box(next)).open(TENANT, kept)).toEqual(given);
     expect((await rotation.rotate([], [document]))[0]).toMatchObject({ rotated: 0, unreadable: 2 });
   });

@@ -7,7 +7,12 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { loadConfig } from '../../src/config/config';
 import { TemporalClient } from '../../src/temporal/temporal-client';
-import { cronIdAttribute, runIdAttribute, SEARCH_ATTRIBUTES, tenantIdAttribute } from '../../workflows/contracts/search-attributes';
+import {
+  cronIdAttribute,
+  runIdAttribute,
+  SEARCH_ATTRIBUTES,
+  tenantIdAttribute,
+} from '../../workflows/contracts/search-attributes';
 import { temporal } from '@temporalio/proto';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { freePort } from '../support/ports';
@@ -67,6 +72,7 @@ it('the Temporal server of npm start lists workflows with few indexes, by search
 
 /** With an account that may not register attributes, workflows start without those that are missing, and only these. */
 async function leavesOutOnlyWhatIsMissing(port: number, client: Client): Promise<void> {
+  const lazy = jest.spyOn(Connection, 'lazy');
   const own = new TemporalClient(
     loadConfig({
       DATABASE_URL: 'postgres://localhost/gantry',
@@ -75,7 +81,8 @@ async function leavesOutOnlyWhatIsMissing(port: number, client: Client): Promise
     }),
   );
   try {
-    jest.spyOn(own['connection'].operatorService, 'addSearchAttributes').mockRejectedValue(new Error('denied'));
+    const connection = lazy.mock.results[0].value as Connection;
+    jest.spyOn(connection.operatorService, 'addSearchAttributes').mockRejectedValue(new Error('denied'));
     const start = (workflowId: string, key: typeof runIdAttribute) =>
       own.startOnce('any', {
         workflowId,

@@ -222,7 +222,9 @@ describe('webhooks of runs', () => {
     const run = await delayed('/lost-key');
     await setWebhook(run.run_id, "overlay(webhook placing 'lost-key' from 4 for 8)");
     expect((await call(`/threads/${run.thread_id}/runs/${run.run_id}/cancel`)).status).toBeLessThan(300);
-    const error = expect.stringContaining('Sealed under key lost-key, which is neither in GANTRY_SEALING_KEYS') as string;
+    const error = expect.stringContaining(
+      'Sealed under key lost-key, which is neither in GANTRY_SEALING_KEYS',
+    ) as string;
     expect(await failedDelivery(run.run_id)).toMatchObject({
       url: 'unreadable',
       attempts: Array(4).fill({ outcome: 'refused_url', error }),

@@ -570,7 +570,9 @@ describe('graphs in Python', () => {
     // Only theirs, as after a failover that the worker's own connections have followed already.
     await gantry.sql.query(`ALTER ROLE ${logins[0].role} SET default_transaction_read_only = on`);
     try {
-      await gantry.sql.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1`, [logins[0].role]);
+      await gantry.sql.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1`, [
+        logins[0].role,
+      ]);
       const attempts = 'SELECT FROM runs WHERE run_id = $1 AND attempt > 2';
       await waitFor('a third attempt', async () => (await gantry.sql.query(attempts, [run])).rowCount === 1);
     } finally {

@@ -26,7 +26,10 @@ async function checkServer(query: Query): Promise<string> {
   );
   if (number < OLDEST_POSTGRES) throw new Problem(`Postgres ${version}`, 'Gantry needs Postgres 14 or later.');
   if (readOnly) {
-    throw new Problem(`Postgres ${version} takes no writes`, 'It is a standby, or was made read-only: its disk may be full.');
+    throw new Problem(
+      `Postgres ${version} takes no writes`,
+      'It is a standby, or was made read-only: its disk may be full.',
+    );
   }
   const detail = `Postgres ${version}, max_connections ${connections}`;
   if (connections < FEW_CONNECTIONS) throw new Problem(detail, 'Raise max_connections to 100 or more.', 'warning');
