@@ -1,4 +1,4 @@
-import { Pool } from 'pg';
+import { Client, Pool } from 'pg';
 import { CHECKPOINT_SCHEMA } from '../../src/database/schemas';
 import { startApiProcess, type ApiProcess } from '../support/api-process';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -58,30 +58,29 @@ describe('a request for which the database accepts no connection', () => {
   });
 
   it('is answered with 503 while the database takes no writes, and the api is not ready', async () => {
-    const { pathname } = new URL(database.url);
-    const name = pathname.slice(1);
-    const admin = new Pool({ connectionString: database.url, max: 1 });
-    const statusOf = async (path: string): Promise<number> => (await fetch(api.url + path)).status;
+    const name = new URL(database.url).pathname.slice(1);
+    // Its own session stays as it is.
+    const admin = new Client({ connectionString: database.url });
+    await admin.connect();
+    const statusOf = async (path: string, init?: RequestInit): Promise<number> =>
+      (await fetch(api.url + path, init)).status;
+    const search = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' };
     try {
       await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
       await admin.query(
         'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()',
         [name],
       );
-      await waitFor('the connections of the api to be new', async () => (await statusOf('/ok')) === 200);
-      await waitFor(
-        'a read',
-        async () => (await fetch(`${api.url}/assistants/search`, { method: 'POST' })).status < 500,
-      );
+      await waitFor('a read over a new connection', async () => (await statusOf('/threads/search', search)) === 200);
       expect((await createThread()).status).toBe(503);
       expect([await statusOf('/ready'), await statusOf('/ok?check_db=1')]).toEqual([503, 500]);
-      await admin.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
-      // A connection that was refused a write is replaced at once.
-      await waitFor('the api to be ready', async () => (await statusOf('/ready')) === 200);
-      await waitFor('the api to write', async () => (await createThread()).status === 200);
     } finally {
+      await admin.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
       await admin.end();
     }
+    // Connections that were refused a write are replaced.
+    await waitFor('the api to be ready', async () => (await statusOf('/ready')) === 200);
+    await waitFor('the api to write', async () => (await createThread()).status === 200);
   });
 
   it('is cut once it has begun to answer, so that no client takes an empty result for that of its run', async () => {
