@@ -122,6 +122,31 @@ describeInBrowser('the addresses and links of the console', () => {
     await gone.waitFor();
   });
 
+  it('sends no answer to a question that another person has answered', async () => {
+    const client = served.gantry.client();
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, 'approval', { input: { amount: 33 } });
+    const answered = async (page: Page, press: () => Promise<void>): Promise<void> => {
+      await press();
+      await page.getByText('This question no longer waits for an answer').waitFor();
+      expect(await client.runs.list(thread_id)).toHaveLength(2);
+    };
+    const playground = await served.open(`/playground?assistant=approval&thread=${thread_id}`);
+    const approve = playground.getByRole('region', { name: 'Question' }).getByRole('button', { name: 'Approve' });
+    await approve.waitFor();
+    const inbox = await served.open(`/inbox?thread=${thread_id}`);
+    await inbox.getByText('"Refund of $33"').waitFor();
+    // The list of this page was read before the answer of the other person.
+    await inbox.route('**/threads/search', (route) => {
+      const { ids } = route.request().postDataJSON() as { ids?: string[] };
+      return ids ? route.continue() : undefined;
+    });
+    await client.runs.wait(thread_id, 'approval', { command: { resume: 'approve' } });
+    await answered(inbox, () => inbox.keyboard.press('r'));
+    await answered(playground, () => approve.click());
+    await inbox.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+
   it('no longer shows the question of a parallel task that is answered', async () => {
     const client = served.gantry.client();
     const { thread_id } = await client.threads.create();

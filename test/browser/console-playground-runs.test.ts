@@ -64,6 +64,38 @@ describeInBrowser('the runs of the playground', () => {
     await stopped.waitFor({ state: 'detached' });
   });
 
+  it('starts a node again whose worker was lost, and takes no answer for it', async () => {
+    const client = served.gantry.client();
+    const { thread_id } = await client.threads.create();
+    const { run_id } = await client.runs.create(thread_id, 'careful', { input: { step_ms: 3_000 } });
+    await waitFor('its first step', async () => (await client.threads.getState(thread_id)).next.join() === 'step_1');
+    await served.gantry.killWorker();
+    await served.gantry.startWorker();
+    await client.runs.join(thread_id, run_id);
+    const inDoubt = /The outcome of step_\d is unknown/;
+    const inbox = await open(`/inbox?thread=${thread_id}`);
+    const again = inbox.getByRole('button', { name: 'Start it again' });
+    await again.waitFor();
+    await inbox.getByRole('heading', { name: inDoubt }).waitFor();
+    expect(await seriousFindings(inbox)).toEqual([]);
+    for (const key of ['r', 'a']) await inbox.keyboard.press(key);
+    expect(await inbox.getByRole('button', { name: /Approve|Reject/ }).count()).toBe(0);
+    expect(await statuses(thread_id)).toHaveLength(1);
+    expect((await client.threads.get(thread_id)).status).toBe('interrupted');
+
+    const page = await open(`/playground?assistant=careful&thread=${thread_id}`);
+    const section = page.getByRole('region', { name: inDoubt });
+    await section.getByText('it may or may not have taken effect').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(await page.getByRole('region', { name: 'Stopped run' }).count()).toBe(0);
+    await again.click();
+    await waitFor('the run that continues', async () => (await statuses(thread_id)).length === 2);
+    const [{ kwargs }] = (await client.runs.list(thread_id)) as unknown as { kwargs: { command?: unknown } }[];
+    expect(kwargs.command ?? null).toBeNull();
+    await cancelRun(thread_id);
+    await waitFor('its end', async () => (await statuses(thread_id))[0] === 'interrupted');
+  });
+
   it('reads the run of another client, and its end', async () => {
     const client = served.gantry.client();
     const { thread_id } = await client.threads.create();

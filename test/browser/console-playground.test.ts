@@ -174,7 +174,74 @@ describeInBrowser('the playground of the console', () => {
     });
     await review.form.getByRole('button', { name: 'Send the answer' }).click();
     const edited_action = { name: 'pay', args: { amount: 20 } };
-    expect(await review.answer()).toEqual({ decisions: [{ type: 'edit', edited_action }] });
+    const edit = { type: 'edit', edited_action, editedAction: edited_action };
+    expect(await review.answer()).toEqual({ decisions: [edit] });
+  });
+
+  describe('the inbox', () => {
+    /** A thread on which a graph asks, opened in the inbox. */
+    async function question(graph: string, request: object = {}) {
+      const client = served.gantry.client();
+      const { thread_id } = await client.threads.create();
+      await client.runs.wait(thread_id, graph, { input: { request } });
+      const page = await open(`/inbox?thread=${thread_id}`);
+      const values = () =>
+        waitFor('the end of the run', async () => {
+          const thread = await client.threads.get<{ answer?: unknown; vote?: number }>(thread_id);
+          return thread.status === 'idle' ? thread.values : undefined;
+        });
+      return { page, form: page.getByRole('region', { name: 'Question' }), values };
+    }
+    const mail = (to: string): object => ({ name: 'mail', args: { to }, description: `Mail to ${to}` });
+
+    it('approves an action of a JavaScript agent', async () => {
+      const { page, form, values } = await question('inquire', { actionRequests: [mail('ann')], reviewConfigs: [] });
+      await form.getByRole('heading', { name: 'Mail to ann' }).waitFor();
+      await page.keyboard.press('a');
+      expect(await values()).toMatchObject({ answer: { decisions: [{ type: 'approve' }] } });
+    });
+
+    it('decides on each of several actions, by the decisions that the agent allows', async () => {
+      const reviewConfigs = [{ actionName: 'mail', allowedDecisions: ['approve', 'edit'] }];
+      const { page, form, values } = await question('inquire', {
+        actionRequests: [mail('ann'), mail('bob'), { name: 'pay', args: {} }],
+        reviewConfigs: [...reviewConfigs, { actionName: 'pay', allowedDecisions: ['reject'] }],
+      });
+      await form.getByRole('button', { name: 'Decide on each' }).waitFor();
+      // No decision is allowed on all of them.
+      expect(await form.getByRole('button', { name: /Approve|Reject/ }).count()).toBe(0);
+      await page.keyboard.press('e');
+      const [first, second, third] = await form.getByRole('combobox').all();
+      expect(await first.getByRole('option').allTextContents()).toHaveLength(3);
+      await first.selectOption('edit');
+      const editor = form.getByRole('textbox', { name: 'Arguments of mail' });
+      await waitFor('the text in the editor', async () => {
+        await editor.click();
+        await page.keyboard.press('ControlOrMeta+a');
+        await page.keyboard.insertText('{"to": "cleo"}');
+        return (await editor.textContent())?.trim() === '{"to": "cleo"}';
+      });
+      const send = form.getByRole('button', { name: 'Send the answer' });
+      expect(await send.isDisabled()).toBe(true);
+      await second.selectOption('approve');
+      await third.selectOption('reject');
+      await form.getByLabel('Why pay is rejected').fill('Too much');
+      expect(await seriousFindings(page)).toEqual([]);
+      await send.click();
+      const edited_action = { name: 'mail', args: { to: 'cleo' } };
+      const edit = { type: 'edit', edited_action, editedAction: edited_action };
+      const decisions = [edit, { type: 'approve' }, { type: 'reject', message: 'Too much' }];
+      expect(await values()).toMatchObject({ answer: { decisions } });
+    });
+
+    it('answers by the schema that interrupt() was given, as it is typed', async () => {
+      const { form, values } = await question('vote');
+      expect(await form.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+      await form.getByRole('spinbutton').pressSequentially('0.05');
+      expect(await form.getByRole('spinbutton').inputValue()).toBe('0.05');
+      await form.getByRole('button', { name: 'Send the answer' }).click();
+      expect(await values()).toEqual({ vote: 0.05 });
+    });
   });
 
   it('sends each of several answers to the question that it is for', async () => {

@@ -1,4 +1,4 @@
-import { resolve } from '../../console/src/ui/json-schema';
+import { initialOf, resolve } from '../../console/src/ui/json-schema';
 
 const NODE = {
   type: 'object',
@@ -31,5 +31,23 @@ describe('the schema of a form', () => {
     ['one part of many', { allOf: [{ type: 'string' }], title: 'A' }, { type: 'string', title: 'A' }],
   ])('is read from %s', (_, given, schema) => {
     expect(resolve(given, ROOT).schema).toEqual(schema);
+  });
+
+  it.each([
+    ['a box', { type: 'boolean' }, false],
+    ['a default', { type: 'number', default: 3 }, 3],
+    ['nothing', { type: 'number' }, undefined],
+    [
+      'what is required',
+      {
+        type: 'object',
+        properties: { ok: { type: 'boolean' }, note: { type: 'string' }, sure: { type: 'boolean' } },
+        required: ['ok', 'note'],
+      },
+      { ok: false },
+    ],
+    ['a definition', ROOT, {}],
+  ])('begins with %s', (_, schema, value) => {
+    expect(initialOf(schema)).toEqual(value);
   });
 });

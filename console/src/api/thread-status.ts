@@ -1,8 +1,14 @@
 import { answerOf, api } from './client';
 
+interface ThreadStatus {
+  status: string;
+  /** What the thread asks, by the tasks that ask. */
+  interrupts: Record<string, unknown[]> | undefined;
+}
+
 /** Status of a thread, without its values; null for one that is deleted. */
-export async function findStatus(threadId: string): Promise<string | null> {
-  const body = { ids: [threadId], select: ['status' as const] };
+export async function findStatus(threadId: string): Promise<ThreadStatus | null> {
+  const body = { ids: [threadId], select: ['status' as const, 'interrupts' as const] };
   const [found] = await answerOf(api.POST('/threads/search', { body }));
-  return found?.status ?? null;
+  return found?.status ? { status: found.status, interrupts: found.interrupts } : null;
 }

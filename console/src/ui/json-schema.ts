@@ -81,3 +81,20 @@ export function resolve(given: unknown, root: JsonSchema, outer: readonly string
 
 export const typeOf = ({ type }: JsonSchema): string | undefined =>
   Array.isArray(type) ? type.find((each) => each !== 'null') : type;
+
+/**
+ * The value with which a form of a schema begins: what its fields show before any of them is changed. A box that is not checked
+ * shows `false`; other fields without a default are empty.
+ */
+export function initialOf(schema: JsonSchema): unknown {
+  const initial = (given: unknown, outer: readonly string[]): unknown => {
+    const { schema: part, refs } = resolve(given, schema, outer);
+    if (part.default !== undefined) return part.default;
+    if (typeOf(part) === 'boolean') return false;
+    if (!part.properties) return undefined;
+    const required = Object.entries(part.properties).filter(([name]) => part.required?.includes(name));
+    const values = required.map(([name, field]) => [name, initial(field, refs)] as const);
+    return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+  };
+  return initial(schema, []);
+}

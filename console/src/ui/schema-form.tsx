@@ -15,6 +15,9 @@ interface Props {
 /** Depth from which nested objects are edited as JSON: their number may grow with each level. */
 const MAX_DEPTH = 4;
 
+/** Types whose form is one field. */
+const SIMPLE: ReadonlySet<string | undefined> = new Set(['string', 'number', 'integer', 'boolean']);
+
 const LONG_TEXT = /prompt|instruction|template|description/i;
 
 /** The schema that a form is for, and the place in it that a part of the form shows. */
@@ -120,7 +123,8 @@ function Field({ name, schema, place, value, onChange, isRequired }: FieldProps)
         min={field.minimum}
         max={field.maximum}
         className="field"
-        value={text}
+        // A number, since React would replace the text "0." by that of another string before the next digit is typed.
+        value={typeof value === 'number' ? value : ''}
         placeholder={shownDefault}
         onChange={({ target }) => onChange(target.value === '' ? undefined : Number(target.value))}
       />,
@@ -150,8 +154,12 @@ function Field({ name, schema, place, value, onChange, isRequired }: FieldProps)
                 aria-label={`${field.title ?? name} ${index + 1}`}
                 className="field"
                 type={isNumber ? 'number' : 'text'}
-                value={String(each)}
-                onChange={({ target }) => onChange(list.with(index, isNumber ? Number(target.value) : target.value))}
+                step={itemType === 'number' ? 'any' : undefined}
+                value={isNumber ? (typeof each === 'number' ? each : '') : String(each)}
+                onChange={({ target: { value: text } }) =>
+                  // A number that is deleted is none: it is refused where the schema requires one.
+                  onChange(list.with(index, isNumber ? (text === '' ? null : Number(text)) : text))
+                }
               />
               <IconButton icon="close" label="Remove" onClick={() => onChange(list.toSpliced(index, 1))} />
             </div>
@@ -199,7 +207,10 @@ function Fields({ schema, place, value, onChange, omit = [] }: Props & { place: 
 /** A form for a value of a JSON schema. Parts that the schema doesn't describe are edited as JSON. */
 export function SchemaForm({ schema, value, onChange, omit }: Props) {
   const { schema: top, refs } = resolve(schema, schema);
-  if (!top.properties) return <JsonField value={value} onChange={onChange} label={top.title ?? 'Value'} />;
   const place = { root: schema, depth: 0, refs };
+  if (!top.properties && (top.enum || SIMPLE.has(typeOf(top)))) {
+    return <Field name="Value" schema={schema} place={{ ...place, refs: [] }} value={value} onChange={onChange} isRequired />;
+  }
+  if (!top.properties) return <JsonField value={value} onChange={onChange} label={top.title ?? 'Value'} />;
   return <Fields schema={top} place={place} value={value} onChange={onChange} omit={omit} />;
 }

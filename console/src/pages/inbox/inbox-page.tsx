@@ -5,11 +5,11 @@ import { sdk } from '../../api/sdk';
 import { findStatus } from '../../api/thread-status';
 import { useUrlState } from '../../app/url-state';
 import { Empty, ErrorBox, Loading } from '../../ui/feedback';
-import { findWaiting, messagesQuery, type Waiting } from './waiting';
+import { findWaiting, messagesQuery, questionsNow, type Waiting } from './waiting';
 import { InterruptForm } from '../../ui/interrupt-form';
 import { Conversation } from '../../ui/messages';
 import { Page } from '../../ui/page';
-import { type Question, resumeOf, summaryOf } from '../../ui/questions';
+import { ANSWERED, continuationOf, isInDoubt, type Question, summaryOf } from '../../ui/questions';
 import { Time } from '../../ui/time';
 import { notify, notifyError } from '../../ui/toast';
 import { VirtualList } from '../../ui/virtual-list';
@@ -17,6 +17,8 @@ import { VirtualList } from '../../ui/virtual-list';
 const WATCH_MS = 3_000;
 /** Height in pixels that a row of the list is assumed to have until it is rendered. */
 const ROW_ESTIMATE = 60;
+/** Keys that approve, reject and edit: the buttons of a question have them in `data-key`. */
+const ANSWER_KEYS: ReadonlySet<string> = new Set(['a', 'r', 'e']);
 const WITHOUT_SCROLL = { preventScroll: true };
 const OWN_KEYS = 'input, textarea, select, [contenteditable], [role=dialog]';
 
@@ -35,15 +37,15 @@ function neighbourOf(threadId: string, all: readonly Waiting[]): string | undefi
  * @param listedAt when the list was read, in which the thread is once its run has stopped
  */
 function useIsContinuing(item: Waiting | undefined, listedAt: number): boolean {
-  const { data: status, dataUpdatedAt } = useQuery({
+  const { data, dataUpdatedAt } = useQuery({
     queryKey: ['status of continued', item?.threadId],
     queryFn: () => findStatus(item!.threadId),
     enabled: item !== undefined,
     refetchInterval: WATCH_MS,
     gcTime: 0,
   });
-  if (!item || status === null) return false;
-  return status === undefined || status === 'busy' || (status === 'interrupted' && dataUpdatedAt > listedAt);
+  if (!item || data === null) return false;
+  return data === undefined || data.status === 'busy' || (data.status === 'interrupted' && dataUpdatedAt > listedAt);
 }
 
 export default function InboxPage() {
@@ -96,11 +98,9 @@ export default function InboxPage() {
         setState({ thread: all[next].threadId });
         wasMovedByKey.current = next !== at;
       }
-      const name = { a: 'Approve', r: 'Reject', e: 'Edit' }[event.key];
       // A key that is held down answers one question, not those that follow.
-      if (name === undefined || event.repeat) return;
-      const buttons = [...document.querySelectorAll<HTMLButtonElement>('[data-answers] button')];
-      buttons.find(({ textContent }) => textContent === name || (name === 'Edit' && textContent === 'Answer'))?.click();
+      if (!ANSWER_KEYS.has(event.key) || event.repeat) return;
+      document.querySelector<HTMLButtonElement>(`[data-answers] [data-key=${event.key}]`)?.click();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
@@ -110,10 +110,17 @@ export default function InboxPage() {
     if (!item.assistantId) return notifyError('The thread names no assistant: answer it by the API.');
     setBusy(true);
     try {
-      await sdk.runs.create(item.threadId, item.assistantId, { command: { resume: resumeOf(question, value) } });
+      // A node that asks again does so by the same id.
+      const isSame = ({ id, value: asked }: Question): boolean =>
+        id === question.id && JSON.stringify(asked) === JSON.stringify(question.value);
+      // The graph would ignore an answer that comes too late, or take it for that to another question.
+      if (!(await questionsNow(item.threadId)).some(isSame)) throw new Error(ANSWERED);
+      const run = { ...continuationOf(question, value), multitaskStrategy: 'reject' as const };
+      await sdk.runs.create(item.threadId, item.assistantId, run);
       notify('Answer sent: the run continues.');
       const neighbour = neighbourOf(item.threadId, place.current?.all ?? []);
-      const remaining = item.questions.filter((other) => other !== question);
+      // One run starts all nodes again whose outcome is unknown.
+      const remaining = isInDoubt(question) ? [] : item.questions.filter((other) => other !== question);
       setContinued(remaining.length > 0 ? { ...item, questions: remaining } : undefined);
       // The thread leaves the list at once, also if the list is being read; what else it asks comes with a later refetch.
       await queries.cancelQueries({ queryKey: ['waiting'] });
@@ -125,6 +132,7 @@ export default function InboxPage() {
       setState({ thread: neighbour });
     } catch (error) {
       notifyError(error);
+      void waiting.refetch();
     } finally {
       setBusy(false);
     }
@@ -252,7 +260,12 @@ function WaitingThread({ item, isBusy, answer }: WaitingThreadProps) {
           className="rounded-lg border border-wait/50 bg-wait-soft p-4"
         >
           <h2 className="mb-2 font-semibold text-wait">{summaryOf(question)}</h2>
-          <InterruptForm question={question} isBusy={isBusy} answer={(value) => answer(question, value)} />
+          <InterruptForm
+            question={question}
+            threadId={item.threadId}
+            isBusy={isBusy}
+            answer={(value) => answer(question, value)}
+          />
         </section>
       ))}
     </div>

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { answerOf, api } from '../../api/client';
+import { findStatus } from '../../api/thread-status';
 import { messagesOf } from '../../ui/chat-messages';
 import { type Question, questionsOf } from '../../ui/questions';
 
@@ -53,6 +54,10 @@ export async function findWaiting(): Promise<Waiting[]> {
     ];
   });
 }
+
+/** The questions that a thread asks now. */
+export const questionsNow = async (threadId: string): Promise<Question[]> =>
+  questionsOf((await findStatus(threadId))?.interrupts);
 
 /** The last messages of a thread that waits, read once for each of its states; none where its values are no conversation. */
 export const messagesQuery = ({ threadId, since }: Waiting) =>

@@ -113,9 +113,12 @@ export function Chat(props: Props) {
     await thread.submit(input, { ...runOptions, ...submitOptions } as never);
     return log.hasAccepted(input);
   };
-  /** Resolves as `submit` does, for a run that answers a question, or continues where the last one stopped. */
+  /**
+   * Resolves as `submit` does, for a run that answers a question, or continues where the last one stopped. The server refuses it
+   * while another run is on: that one may be the answer of another person.
+   */
   const proceed = async (command?: { resume: unknown }): Promise<boolean> => {
-    await thread.submit(null, { ...runOptions, command } as never);
+    await thread.submit(null, { ...runOptions, multitaskStrategy: 'reject', command } as never);
     return command === undefined || log.hasAccepted(command);
   };
   /** Goes to where the new run is: to the end of the thread. Back to where the page was when the server refuses the run. */
@@ -242,6 +245,7 @@ export function Chat(props: Props) {
               threadId={threadId}
               interrupts={thread.interrupts}
               head={thread.history.at(-1)}
+              isNewest={!branch}
               isRunning={thread.isLoading}
               proceed={proceed}
               join={(runId) => void thread.joinStream(runId)}

@@ -5,7 +5,9 @@ import { sdk } from '../../api/sdk';
 import { findStatus } from '../../api/thread-status';
 import { Button } from '../../ui/button';
 import { InterruptForm } from '../../ui/interrupt-form';
-import { type Question, resumeOf } from '../../ui/questions';
+import { ANSWERED, isInDoubt, type Question, questionsOf, resumeOf, summaryOf } from '../../ui/questions';
+import { notifyError } from '../../ui/toast';
+import { questionsNow } from '../inbox/waiting';
 
 const WATCH_MS = 2_000;
 /** Statuses of a thread whose last run has left nodes. */
@@ -20,6 +22,8 @@ interface Props {
   interrupts: readonly Question[];
   /** The state that is shown, with the questions that are open: its tasks list those of parallel ones that are answered as well. */
   head: (ThreadState & { interrupts?: readonly Question[] }) | undefined;
+  /** Whether that is the newest state of the thread, and not one of another branch, which asks what the thread doesn't. */
+  isNewest: boolean;
   /** Whether a run is being read. */
   isRunning: boolean;
   /** Creates a run, and resolves at its end to whether the server has accepted it. */
@@ -29,20 +33,31 @@ interface Props {
 }
 
 /** Shows what a thread waits for after the end of a run: answers to questions, or to be continued. */
-export function Waiting({ threadId, interrupts, head, isRunning, proceed, join }: Props) {
+export function Waiting({ threadId, interrupts, head, isNewest, isRunning, proceed, join }: Props) {
   /** The questions before the run that is read: their forms keep what was entered. */
   const [before, setBefore] = useState<readonly Question[]>([]);
   /** How often each question was answered: a node that asks a second time does so by the same id, with an empty form. */
   const [answers, setAnswers] = useState<Record<string, number>>({});
+  const [isSending, setSending] = useState(false);
   if (!threadId) return null;
   const asked = interrupts.filter(({ id, value }) => id !== undefined || value !== undefined);
   const open = head?.interrupts && new Set(head.interrupts.map(({ id }) => id));
   const questions = isRunning ? before : asked.filter(({ id }) => !open || open.has(id));
   const answer = async (question: Question, value: unknown): Promise<void> => {
-    setBefore(questions);
     const { id = '' } = question;
-    if (!(await proceed({ resume: resumeOf(question, value) }))) return;
-    setAnswers((counts) => ({ ...counts, [id]: (counts[id] ?? 0) + 1 }));
+    setSending(true);
+    try {
+      // The graph would ignore an answer that comes too late, or take it for that to another question.
+      const isLate = isNewest && id !== '' && !(await questionsNow(threadId)).some((asked) => asked.id === id);
+      if (isLate) return notifyError(ANSWERED);
+      setBefore(questions);
+      if (!(await proceed({ resume: resumeOf(question, value) }))) return;
+      setAnswers((counts) => ({ ...counts, [id]: (counts[id] ?? 0) + 1 }));
+    } catch (error) {
+      notifyError(error);
+    } finally {
+      setSending(false);
+    }
   };
   if (!isRunning && questions.length === 0 && interrupts.length > 0)
     return <Stopped threadId={threadId} next={head?.next ?? []} proceed={() => void proceed()} join={join} />;
@@ -54,7 +69,12 @@ export function Waiting({ threadId, interrupts, head, isRunning, proceed, join }
       className="mt-4 rounded-lg border border-wait/50 bg-wait-soft p-4"
     >
       <h2 className="mb-2 font-semibold text-wait">The run waits for an answer</h2>
-      <InterruptForm question={question} isBusy={isRunning} answer={(value) => void answer(question, value)} />
+      <InterruptForm
+        question={question}
+        threadId={threadId}
+        isBusy={isRunning || isSending}
+        answer={(value) => void answer(question, value)}
+      />
     </section>
   ));
 }
@@ -68,16 +88,17 @@ interface StoppedProps {
 }
 
 /**
- * Continues a run that was stopped, by a person or at a breakpoint: nothing that the page knows distinguishes the two. The run of
- * another client, which has nodes left as well, is read to its end.
+ * Continues a run that was stopped, by a person or at a breakpoint: nothing that the page knows distinguishes the two. One that
+ * has stopped at nodes in doubt is shown with what the server asks about them, which no checkpoint has. The run of another
+ * client, which has nodes left as well, is read to its end.
  */
 function Stopped({ threadId, next, proceed, join }: StoppedProps) {
   const { data: thread } = useQuery({
     queryKey: ['run on thread', threadId],
     queryFn: async () => {
-      const status = await findStatus(threadId);
-      const [run] = status === 'busy' ? await sdk.runs.list(threadId, { status: 'running', limit: 1 }) : [];
-      return { status, runId: run?.run_id };
+      const found = await findStatus(threadId);
+      const [run] = found?.status === 'busy' ? await sdk.runs.list(threadId, { status: 'running', limit: 1 }) : [];
+      return { ...found, runId: run?.run_id };
     },
     refetchInterval: ({ state: { data } }) => (data?.status === 'busy' ? WATCH_MS : false),
     gcTime: 0,
@@ -88,6 +109,19 @@ function Stopped({ threadId, next, proceed, join }: StoppedProps) {
     // Once for each run: `join` is another function after each render.
   }, [runId]);
   if (next.length === 0 || !thread?.status || !STOPPED.has(thread.status)) return null;
+  const inDoubt = questionsOf(thread.interrupts).filter(isInDoubt);
+  if (inDoubt.length > 0) {
+    return inDoubt.map((question) => (
+      <section
+        key={question.id}
+        aria-label={summaryOf(question)}
+        className="mt-4 rounded-lg border border-wait/50 bg-wait-soft p-4"
+      >
+        <h2 className="mb-2 font-semibold text-wait">{summaryOf(question)}</h2>
+        <InterruptForm question={question} threadId={threadId} isBusy={false} answer={proceed} />
+      </section>
+    ));
+  }
   return (
     <section aria-label="Stopped run" className="card mt-4 flex flex-wrap items-center gap-3 p-4">
       <p className="min-w-0 flex-1 break-words">
