@@ -33,6 +33,14 @@ function Pages() {
   );
 }
 
+let caller = credentials.get()?.caller;
+// What a caller has chosen or entered on a page is in its address as well.
+credentials.subscribe(() => {
+  const before = caller;
+  caller = credentials.get()?.caller;
+  if (before !== undefined && before !== caller) void router.navigate({ to: '.', search: {}, replace: true } as never);
+});
+
 /** Makes the pages again for each caller, so that none sees what another one has read or entered. */
 function Console() {
   return <Pages key={useStore(credentials)?.caller} />;

@@ -4,7 +4,7 @@ import type { Locator, Page, Request } from 'playwright-core';
 import { describeInBrowser } from '../support/browser';
 import { seriousFindings, serveConsole } from '../support/console';
 import { temporaryConfig } from '../support/langgraph-json';
-import { waitFor } from '../support/wait-for';
+import { expectSoon, waitFor } from '../support/wait-for';
 
 /** Storage of the page. */
 declare const localStorage: object;
@@ -68,6 +68,26 @@ describeInBrowser('the frame of the console', () => {
     await page.context().setOffline(false);
     await page.getByText(/connection to the server is lost/).waitFor({ state: 'detached' });
     await again;
+  });
+
+  it('keeps the letters that are typed in a filter while the address takes those before them', async () => {
+    const page = await served.open('/threads');
+    const field = page.getByLabel('Metadata');
+    await field.evaluate((element) => {
+      const input = element as unknown as object & { dispatchEvent: (event: Event) => void };
+      const type = (text: string): void => {
+        // React overlooks a value that is set on the element itself.
+        Object.getOwnPropertyDescriptor(Object.getPrototypeOf(input), 'value')!.set!.call(input, text);
+        input.dispatchEvent(new Event('input', { bubbles: true }));
+      };
+      type('{"a": 1');
+      // The field's own timer, which applies the text, is set by then.
+      queueMicrotask(() => queueMicrotask(() => void setTimeout(() => type('{"a": 1}'), 300)));
+    });
+    await waitFor('the filter in the address', () => new URL(page.url()).searchParams.get('metadata') === '{"a": 1}');
+    expect(await field.inputValue()).toBe('{"a": 1}');
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Threads' }).click();
+    await expectSoon(() => field.inputValue(), '');
   });
 
   it('asks for the key where the server requires one, explains a wrong one, and forgets it with the tab', async () => {
@@ -154,8 +174,9 @@ describeInBrowser('the frame of the console', () => {
 
     it('shows a user nothing of the one before, and stays signed in when that one is refused late', async () => {
       const [before, after] = [await threadOf('ann'), await threadOf('ben')];
-      const page = await served.browser.open(`${url}/console/threads`);
+      const page = await served.browser.open(`${url}/console/threads?metadata={}`);
       await signIn(page, 'ann');
+      expect(new URL(page.url()).search).not.toBe('');
       const threads = page.getByRole('table', { name: 'Threads' });
       await threads.getByTitle(before).waitFor();
       const [late, shown] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -179,6 +200,7 @@ describeInBrowser('the frame of the console', () => {
       await signIn(page, 'ben');
       await searched;
       await page.getByRole('heading', { name: 'Threads' }).waitFor();
+      expect(new URL(page.url()).search).toBe('');
       expect(await page.getByTitle(before).count()).toBe(0);
       shown.resolve();
       await threads.getByTitle(after).waitFor();

@@ -185,9 +185,22 @@ describeInBrowser('the console with data that nobody would choose', () => {
     const events = await served.browser.open(`${served.gantry.url}/console/runs/${run_id}?tab=events`);
     const list = events.getByRole('region', { name: 'Events', exact: true });
     await list.getByRole('listitem').first().waitFor();
+    // The proxy of a server that is away answers in its place.
+    let isAway = true;
+    const words = '<html><h1>Bad Gateway</h1></html>';
+    for (const each of [page, events])
+      await each.route(
+        ({ pathname }) => !pathname.startsWith('/console'),
+        (route) =>
+          isAway
+            ? route.fulfill({ status: 502, contentType: 'text/html', body: words })
+            : route.continue(),
+      );
     await served.gantry.killApi();
     await page.getByText(/connection to the server is lost/).waitFor();
+    expect(await page.getByText('Bad Gateway').count()).toBe(0);
     await served.gantry.startApi();
+    isAway = false;
     await page.getByText(/connection to the server is lost/).waitFor({ state: 'detached' });
     await conversation.getByText(new RegExp(`\\bw${WORDS - 1}\\b`)).waitFor();
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });

@@ -137,6 +137,34 @@ describeInBrowser('the console with data of a form that nobody expects', () => {
     }
   });
 
+  it('offers nothing to do at a checkpoint that it has not found', async () => {
+    const client = served.gantry.client();
+    const { thread_id } = await client.threads.create();
+    const state = (index: number): object => ({
+      ...{ values: {}, next: ['tell'], tasks: [], metadata: {}, parent_checkpoint: null },
+      created_at: '2026-11-20T10:00:00.000000+00:00',
+      checkpoint: { thread_id, checkpoint_id: `c${index}`, checkpoint_ns: '' },
+    });
+    const older = Promise.withResolvers<void>();
+    const page = await served.browser.open('about:blank');
+    await page.route(`**/threads/${thread_id}/history`, async (route) => {
+      const { before } = route.request().postDataJSON() as { before?: object };
+      if (before) await older.promise;
+      await route.fulfill({ json: Array.from({ length: before ? 1 : 50 }, (_, index) => state(index)) });
+    });
+    await page.goto(`${served.gantry.url}/console/threads/${thread_id}?tab=checkpoints&checkpoint=gone`);
+    await page.getByRole('list', { name: 'Checkpoints' }).getByRole('listitem').first().waitFor();
+    await main(page).getByRole('status', { name: 'Loading' }).waitFor();
+    const actions = main(page).getByText(/Edit the state|Replay from here|Fork in the Playground/);
+    expect(await actions.count()).toBe(0);
+    older.resolve();
+    await main(page).getByText('This checkpoint no longer exists').waitFor();
+    expect(await actions.count()).toBe(0);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('list', { name: 'Checkpoints' }).getByRole('button').first().click();
+    await actions.first().waitFor();
+  });
+
   it('compares states of 10,000 messages', async () => {
     const client = served.gantry.client();
     const { thread_id } = await client.threads.create();

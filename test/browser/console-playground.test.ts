@@ -59,6 +59,52 @@ describeInBrowser('the playground of the console', () => {
     await page.getByText(WEATHER).waitFor();
   });
 
+  describe('an edited message', () => {
+    async function editFirst(page: Page, text: string): Promise<void> {
+      await messagesIn(page).first().hover();
+      await page.getByRole('button', { name: 'Edit this message and continue from it' }).first().click();
+      await page.getByLabel('Edited message').fill(text);
+      await page.getByRole('button', { name: 'Send from here' }).click();
+    }
+    const textsOf = async (thread: string): Promise<string[]> => {
+      const { values } = await served.gantry.client().threads.getState<{ messages: { content: string }[] }>(thread);
+      return values.messages.map(({ content }) => content);
+    };
+
+    it('takes the place of one whose run has failed', async () => {
+      const page = await open('/playground?assistant=curt');
+      await ask(page, 'Fail');
+      await page.getByRole('alert').getByText('The model is away').waitFor();
+      await editFirst(page, 'Fly');
+      await page.getByText('Fine').waitFor();
+      const thread = new URL(page.url()).searchParams.get('thread')!;
+      expect(await textsOf(thread)).toEqual(['Fly', 'Fine']);
+      await messagesIn(page).nth(1).waitFor();
+      await expectSoon(() => messagesIn(page).count(), 2);
+    });
+
+    it('takes the place of one that is older than the states that are read at first', async () => {
+      const client = served.gantry.client();
+      const { thread_id } = await client.threads.create({ graphId: 'curt' });
+      await client.runs.wait(thread_id, 'curt', { input: { messages: [{ type: 'human', content: 'First' }] } });
+      for (let turn = 0; turn < 120; turn += 1) {
+        const messages = [{ type: 'ai', content: `Answer ${turn}` }];
+        await client.threads.updateState(thread_id, { values: { messages }, asNode: 'answer' });
+      }
+      const page = await open(`/playground?assistant=curt&thread=${thread_id}`);
+      await page.getByText('Answer 119').waitFor();
+      await page.getByRole('list', { name: 'Conversation' }).hover();
+      await waitFor('the first message', async () => {
+        await page.mouse.wheel(0, -10_000);
+        return page.getByText('First', { exact: true }).isVisible();
+      });
+      await editFirst(page, 'Second');
+      await waitFor('the edited message', async () => (await textsOf(thread_id))[0] === 'Second');
+      await waitFor('its answer', async () => (await client.threads.get(thread_id)).status === 'idle');
+      expect(await textsOf(thread_id)).toEqual(['Second', 'Fine']);
+    });
+  });
+
   it('sends pictures and files', async () => {
     const page = await open('/playground?assistant=talk');
     const picture = Buffer.from('iVBORw0KGgo=', 'base64');
@@ -131,8 +177,9 @@ describeInBrowser('the playground of the console', () => {
     const page = await open('/playground?assistant=headers&settings=open');
     const editor = page.getByRole('complementary', { name: 'Configuration' }).getByRole('textbox');
     await editor.click();
-    await page.keyboard.insertText('{"x-color": "green"}');
-    await waitFor('the value in the address', async () => new URL(page.url()).searchParams.get('config') !== null);
+    await page.keyboard.insertText('{"x-color": "green", "nested": {"openai_api_key": "sk-1", "max_tokens": 5}}');
+    const kept = '{"x-color":"green","nested":{"max_tokens":5}}';
+    await waitFor('the value in the address', async () => new URL(page.url()).searchParams.get('config') === kept);
     await page.reload();
     await waitFor('the text in the editor', async () => (await editor.textContent())?.includes('green'));
     await page.getByRole('button', { name: 'Run', exact: true }).click();

@@ -2,7 +2,7 @@ import createClient from 'openapi-fetch';
 import { API_URL } from '../app/base';
 import { noteLost, noteReached } from '../app/connection';
 import { adminKey, credentials, headersOf, isSignedOut } from '../app/session';
-import { ApiFailure } from './failure';
+import { ApiFailure, UNREACHED } from './failure';
 import type { paths } from './schema';
 
 const ROOT = new URL(API_URL).pathname.replace(/\/$/, '');
@@ -13,6 +13,10 @@ const HAS_OWN_CREDENTIALS = /^\/(?:admin\/|metrics$|system\/)/;
 /** Whether a route takes the operator's key: those for the operator alone, and findings where the key has been given. */
 const isOperators = (route: string): boolean =>
   route.startsWith('/admin/') || (route.startsWith('/system/') && Boolean(adminKey.get()));
+
+/** Whether a proxy has answered because its server doesn't. The server's own answers with such a status are JSON. */
+const isOfProxy = ({ status, headers }: Response): boolean =>
+  UNREACHED.has(status) && !headers.get('content-type')?.includes('json');
 
 /** Sends a request with the credentials of this tab, and notes what its outcome says about connection and credentials. */
 export async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
@@ -29,7 +33,8 @@ export async function send(input: RequestInfo | URL, init?: RequestInit): Promis
     if (!request.signal.aborted) noteLost();
     throw error;
   }
-  noteReached();
+  if (isOfProxy(response)) noteLost();
+  else noteReached();
   if (response.status === 401 && !HAS_OWN_CREDENTIALS.test(route) && (await isRefused(own))) {
     // The answer may be that to credentials before those of now.
     if (credentials.get() === given) isSignedOut.set(true);

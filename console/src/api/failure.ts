@@ -1,3 +1,6 @@
+/** Statuses of a server that is away for now, or of the proxy before it: the same request may succeed later. */
+export const UNREACHED: ReadonlySet<number> = new Set([502, 503, 504]);
+
 /** Answer of the server to a request that it refused, or that failed. */
 export class ApiFailure extends Error {
   constructor(
@@ -17,7 +20,7 @@ export class ApiFailure extends Error {
   static from(response: Response, text: string): ApiFailure {
     const requestId = response.headers.get('x-request-id') ?? undefined;
     const said = parse(text);
-    const message = said?.detail ?? said?.message ?? (text.trim() || `${response.status} ${response.statusText}`);
+    const message = said?.detail ?? said?.message ?? (wordsOf(text) || `${response.status} ${response.statusText}`);
     return new ApiFailure(response.status, said?.code, message, requestId);
   }
 }
@@ -31,6 +34,9 @@ function parse(text: string): { detail?: string; message?: string; code?: string
   }
 }
 
+/** An answer that is no JSON, as a message: the page of a proxy has none. */
+const wordsOf = (text: string): string => (text.trimStart().startsWith('<') ? '' : text.trim());
+
 /** The refusal that caused an error, also one of the SDK's client, which has the answer in its message. */
 export function failureOf(error: unknown): ApiFailure | undefined {
   if (error instanceof ApiFailure) return error;
@@ -38,7 +44,8 @@ export function failureOf(error: unknown): ApiFailure | undefined {
   if (!answer) return undefined;
   const [, status, text] = answer;
   const said = parse(text);
-  return new ApiFailure(Number(status), said?.code, said?.detail ?? said?.message ?? text, undefined);
+  const message = said?.detail ?? said?.message ?? (wordsOf(text) || `HTTP ${status}`);
+  return new ApiFailure(Number(status), said?.code, message, undefined);
 }
 
 /** Message of any error: the server's own if there is one. */

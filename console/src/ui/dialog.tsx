@@ -9,11 +9,21 @@ interface Props {
   onClose: () => void;
   children: ReactNode;
   wide?: boolean;
+  /** Whether it shows what is nowhere else, such as a form that was filled in: a click beside it doesn't close it. */
+  keeps?: boolean;
+  /** Whether it can't be closed: what it has started would end on another page. */
+  isBusy?: boolean;
 }
 
-export function Dialog({ title, open, onClose, children, wide = false }: Props) {
+export function Dialog({ title, open, onClose, children, wide = false, keeps = false, isBusy = false }: Props) {
   return (
-    <Base.Root open={open} onOpenChange={(isOpen) => !isOpen && onClose()}>
+    <Base.Root
+      open={open}
+      disablePointerDismissal={keeps}
+      onOpenChange={(isOpen) => {
+        if (!isOpen && !isBusy) onClose();
+      }}
+    >
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-40 bg-black/40" />
         <Base.Popup
@@ -21,7 +31,7 @@ export function Dialog({ title, open, onClose, children, wide = false }: Props) 
         >
           <header className="flex items-center justify-between gap-4 border-b border-line py-2.5 pr-2.5 pl-4">
             <Base.Title className="text-sm font-semibold">{title}</Base.Title>
-            <Base.Close render={<IconButton icon="close" label="Close" />} />
+            <Base.Close render={<IconButton icon="close" label="Close" disabled={isBusy} />} />
           </header>
           <div className="min-h-0 flex-1 overflow-auto p-4">{children}</div>
         </Base.Popup>
@@ -52,12 +62,14 @@ export function Confirm({ title, children, action, act, open, onClose }: Confirm
       .finally(() => setBusy(false));
   };
   return (
-    <Dialog title={title} open={open} onClose={onClose}>
+    <Dialog title={title} open={open} onClose={onClose} isBusy={isBusy}>
       <div className="space-y-4">
         <div className="text-soft">{children}</div>
         {error !== undefined && <ErrorBox error={error} />}
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={isBusy} onClick={onClose}>
+            Cancel
+          </Button>
           <Button look="danger" disabled={isBusy} onClick={run}>
             {action}
           </Button>

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useState } from 'react';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { Icon } from './icons';
 
 const TYPING_MS = 300;
@@ -27,10 +27,20 @@ export function TextFilter({ label, value, onChange, placeholder, className = 'w
   const [text, setText] = useState(value ?? '');
   const problem = text === '' ? undefined : problemOf?.(text);
   const note = useId();
-  useEffect(() => setText(value ?? ''), [value]);
+  /** Texts that the field has applied, and that are no value yet: the address takes them later than they are typed. */
+  const applied = useRef<string[]>([]);
   useEffect(() => {
-    if (text === (value ?? '')) return;
-    const timer = setTimeout(() => onChange(text || undefined), TYPING_MS);
+    const at = applied.current.indexOf(value ?? '');
+    applied.current = at < 0 ? [] : applied.current.slice(at + 1);
+    // A link or the history of the browser has changed the value.
+    if (at < 0) setText(value ?? '');
+  }, [value]);
+  useEffect(() => {
+    if (text === (applied.current.at(-1) ?? value ?? '')) return;
+    const timer = setTimeout(() => {
+      applied.current.push(text);
+      onChange(text || undefined);
+    }, TYPING_MS);
     return () => clearTimeout(timer);
   }, [text, value, onChange]);
   return (

@@ -27,12 +27,14 @@ export function FormDialog({ title, action, submit, onClose, children, wide }: P
       .finally(() => setBusy(false));
   };
   return (
-    <Dialog title={title} open onClose={onClose} wide={wide}>
+    <Dialog title={title} open onClose={onClose} wide={wide} keeps isBusy={isBusy}>
       <form onSubmit={send} className="space-y-4">
         {children}
         {error !== undefined && <ErrorBox error={error} />}
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={isBusy} onClick={onClose}>
+            Cancel
+          </Button>
           <Button type="submit" look="primary" disabled={isBusy}>
             {action}
           </Button>

@@ -234,6 +234,16 @@ export const echo = new StateGraph(MessagesZodState)
   .addEdge('echo', END)
   .compile({ name: 'echo' });
 
+/** Answers with one word, unless a message says that it shall fail. */
+export const curt = new StateGraph(MessagesZodState)
+  .addNode('answer', ({ messages }) => {
+    if (messages.at(-1)?.text === 'Fail') throw new Error('The model is away');
+    return { messages: [new AIMessage('Fine')] };
+  })
+  .addEdge(START, 'answer')
+  .addEdge('answer', END)
+  .compile({ name: 'curt' });
+
 const Untyped = Annotation.Root({ ...MessagesAnnotation.spec, mood: Annotation<string> });
 
 /** Declares no schemas. */

@@ -11,7 +11,15 @@ import { listRuns, projectsQuery, readStats, utc } from '../traces/traces-api';
 import { createExport, destinationsQuery } from './exports-api';
 
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+/** The end of the first window of a schedule; undefined where the fields have no time or number that is one. */
+function firstEnd(start: string, hours: string): string | undefined {
+  const end = new Date(Date.parse(start) + Number(hours) * HOUR_MS);
+  return Number.isNaN(end.getTime()) ? undefined : end.toISOString();
+}
+
 const COMPRESSIONS = [
   ['zstandard', 'Zstandard'],
   ['snappy', 'Snappy'],
@@ -31,10 +39,8 @@ function Preview({ project, start, end, filter }: { project: string; start: stri
       const [stats, { runs }] = await Promise.all([readStats(selection), listRuns(selection, undefined, LISTED)]);
       return { count: stats.run_count, runs };
     },
-    enabled: project !== '',
     retry: false,
   });
-  if (project === '') return null;
   return (
     <div className={`rounded-md bg-sunken px-3 py-2 ${query.error ? 'text-bad' : 'text-soft'}`} role="status">
       <p>
@@ -76,6 +82,7 @@ export function ExportDialog({ onClose }: { onClose: () => void }) {
   const counted = useDeferredValue(filter);
   const instant = (day: string): string => `${day}T00:00:00Z`;
   const isScheduled = repeats === 'schedule';
+  const until = isScheduled ? firstEnd(instant(start), hours) : end && instant(end);
 
   const submit = async (): Promise<void> => {
     const made = await createExport({
@@ -136,14 +143,9 @@ export function ExportDialog({ onClose }: { onClose: () => void }) {
         )}
       </div>
       <FilterInput value={filter} onChange={setFilter} />
-      <Preview
-        project={project}
-        start={instant(start)}
-        end={
-          isScheduled ? new Date(Date.parse(instant(start)) + Number(hours) * 3_600_000).toISOString() : instant(end)
-        }
-        filter={counted}
-      />
+      {project && start && until && (
+        <Preview project={project} start={instant(start)} end={until} filter={counted} />
+      )}
     </FormDialog>
   );
 }

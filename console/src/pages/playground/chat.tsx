@@ -14,6 +14,7 @@ import { Message, MESSAGE_ESTIMATE } from '../../ui/messages';
 import { VirtualList } from '../../ui/virtual-list';
 import { Composer } from './composer';
 import { EventCount, Events } from './events';
+import { findOrigin, isOther, READ, useHistory } from './history';
 import type { RunOptions } from './run-options';
 import { useStop } from './stop';
 import { StreamLog, type StreamMode } from './stream-log';
@@ -54,6 +55,7 @@ export function Chat(props: Props) {
   const [queued, setQueued] = useState(0);
   useEffect(log.open, [log]);
   const schemas = useQuery(schemasQuery(assistantId));
+  const history = useHistory(threadId);
   const thread = useStream<Values>({
     client: log.client as never,
     assistantId,
@@ -63,8 +65,11 @@ export function Chat(props: Props) {
     messagesKey: 'messages',
     reconnectOnMount: true,
     throttle: 30,
-    fetchStateHistory: { limit: 100 },
-    onFinish: () => void queries.invalidateQueries(),
+    fetchStateHistory: { limit: READ },
+    thread: history as never,
+    onFinish: () => void queries.invalidateQueries({ predicate: isOther }),
+    // It has the message of a run that has failed, and the answer of another person that was first.
+    onError: (_, run) => void history.mutate(run?.thread_id ?? threadId).catch(() => undefined),
   });
   const stop = useStop(useStore(log.run), thread.isLoading);
   const place = useFollowedEnd(thread.isLoading);
@@ -148,10 +153,19 @@ export function Chat(props: Props) {
     return isCreated;
   };
   const resend = async (message: ChatMessage, edited: { id: string; text: string }): Promise<void> => {
-    const checkpoint = thread.getMessagesMetadata(message as never)?.firstSeenState?.parent_checkpoint;
+    const known = thread.getMessagesMetadata(message as never)?.firstSeenState;
+    const oldest = history.data?.length === READ ? history.data.at(-1) : undefined;
     const input = { messages: [{ type: 'human', content: edited.text }] };
     setEditing(undefined);
-    if (!(await createRun(() => submit(input, { checkpoint })))) setEditing((since) => since ?? edited);
+    const fork = async (): Promise<boolean> => {
+      try {
+        return await submit(input, { checkpoint: await findOrigin(threadId!, message, known, oldest) });
+      } catch (error) {
+        setRefusal(error);
+        return false;
+      }
+    };
+    if (!(await createRun(fork))) setEditing((since) => since ?? edited);
   };
 
   return (
@@ -246,11 +260,12 @@ export function Chat(props: Props) {
               interrupts={thread.interrupts}
               head={thread.history.at(-1)}
               isNewest={!branch}
+              refresh={() => void history.mutate()}
               isRunning={thread.isLoading}
               proceed={proceed}
               join={(runId) => void thread.joinStream(runId)}
             />
-            {[thread.error, refusal].map(
+            {[thread.isLoading ? undefined : thread.error, refusal].map(
               (error, index) =>
                 error != null && (
                   <div key={index} className="mt-4">

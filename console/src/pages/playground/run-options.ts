@@ -20,9 +20,12 @@ function parsed(text: string | undefined): unknown {
   }
 }
 
+/** Names of fields whose values are for no address: links, the history of the browser and the logs of proxies keep it. */
+const SECRET = /(?:api|access|private)[-_]?key|secret|passw|credential|authorization|token$/i;
+
 function textOf(value: unknown): string | undefined {
-  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
-  return value === undefined || isEmpty ? undefined : JSON.stringify(value);
+  const text = JSON.stringify(value, (name, each: unknown) => (SECRET.test(name) ? undefined : each));
+  return text === '{}' ? undefined : text;
 }
 
 const optionsOf = ({ strategy, config, context }: UrlState): RunOptions => ({
@@ -39,7 +42,7 @@ const stateOf = ({ strategy, config, context }: RunOptions): UrlState => ({
 
 const keyOf = (state: UrlState): string => JSON.stringify([state.strategy, state.config, state.context]);
 
-/** Options of the next runs, which the address has as well: a change is there after a pause in typing. */
+/** Options of the next runs, which the address has as well, but for secrets: a change is there after a pause in typing. */
 export function useRunOptions(): [RunOptions, (options: RunOptions) => void] {
   const [state, setState] = useUrlState();
   const [options, setOptions] = useState(() => optionsOf(state));

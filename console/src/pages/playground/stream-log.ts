@@ -1,4 +1,4 @@
-import { failureOf } from '../../api/failure';
+import { failureOf, UNREACHED } from '../../api/failure';
 import { sdk } from '../../api/sdk';
 import { noteLost, untilReached } from '../../app/connection';
 import { ExternalStore } from '../../app/external-store';
@@ -150,8 +150,10 @@ export class StreamLog {
           return;
         } catch (failure) {
           const run = this.run.get();
+          const status = failureOf(failure)?.status;
           // A refusal of the server stays one when it is asked again.
-          if (signal.aborted || failureOf(failure) || !run) throw failure;
+          const isRefusal = status !== undefined && !UNREACHED.has(status);
+          if (signal.aborted || isRefusal || !run) throw failure;
           noteLost();
           await untilReached(signal);
           stream = sdk.runs.joinStream(run.threadId, run.runId, { lastEventId, signal }) as Stream;

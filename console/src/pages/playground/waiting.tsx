@@ -24,6 +24,8 @@ interface Props {
   head: (ThreadState & { interrupts?: readonly Question[] }) | undefined;
   /** Whether that is the newest state of the thread, and not one of another branch, which asks what the thread doesn't. */
   isNewest: boolean;
+  /** Reads the questions again. */
+  refresh: () => void;
   /** Whether a run is being read. */
   isRunning: boolean;
   /** Creates a run, and resolves at its end to whether the server has accepted it. */
@@ -33,7 +35,7 @@ interface Props {
 }
 
 /** Shows what a thread waits for after the end of a run: answers to questions, or to be continued. */
-export function Waiting({ threadId, interrupts, head, isNewest, isRunning, proceed, join }: Props) {
+export function Waiting({ threadId, interrupts, head, isNewest, refresh, isRunning, proceed, join }: Props) {
   /** The questions before the run that is read: their forms keep what was entered. */
   const [before, setBefore] = useState<readonly Question[]>([]);
   /** How often each question was answered: a node that asks a second time does so by the same id, with an empty form. */
@@ -49,7 +51,10 @@ export function Waiting({ threadId, interrupts, head, isNewest, isRunning, proce
     try {
       // The graph would ignore an answer that comes too late, or take it for that to another question.
       const isLate = isNewest && id !== '' && !(await questionsNow(threadId)).some((asked) => asked.id === id);
-      if (isLate) return notifyError(ANSWERED);
+      if (isLate) {
+        notifyError(ANSWERED);
+        return refresh();
+      }
       setBefore(questions);
       if (!(await proceed({ resume: resumeOf(question, value) }))) return;
       setAnswers((counts) => ({ ...counts, [id]: (counts[id] ?? 0) + 1 }));

@@ -23,6 +23,10 @@ export interface ToolResult {
   structuredContent?: unknown;
 }
 
+/** An id of requests and messages. `crypto.randomUUID` is missing on addresses without TLS. */
+const newId = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
 const MCP_VERSION = '2025-06-18';
 
 /** The message of a JSON answer, or the last message of an event stream. The server decides which of the two it sends. */
@@ -40,7 +44,7 @@ async function mcp<Result>(method: string, params: object): Promise<Result> {
       accept: 'application/json, text/event-stream',
       'mcp-protocol-version': MCP_VERSION,
     },
-    body: JSON.stringify({ jsonrpc: '2.0', id: crypto.randomUUID(), method, params }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: newId(), method, params }),
   });
   const answer = messageOf(response.headers.get('content-type'), await response.text());
   const { result, error } = answer as { result?: Result; error?: { message: string } };
@@ -79,9 +83,9 @@ export async function sendToAgent(assistantId: string, text: string): Promise<un
     `/a2a/${assistantId}`,
     {
       jsonrpc: '2.0',
-      id: crypto.randomUUID(),
+      id: newId(),
       method: 'SendMessage',
-      params: { message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] } },
+      params: { message: { messageId: newId(), role: 'ROLE_USER', parts: [{ text }] } },
     },
     { 'a2a-version': '1.0' },
   );

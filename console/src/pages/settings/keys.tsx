@@ -109,7 +109,7 @@ export function Keys() {
       </div>
       {isCreating && <KeyDialog onMade={setMade} onClose={() => setCreating(false)} />}
       {made && (
-        <Dialog title="The new key" open onClose={() => setMade(undefined)}>
+        <Dialog title="The new key" open onClose={() => setMade(undefined)} keeps>
           <p className="mb-3">Copy it now: it is stored as a hash and can’t be shown again.</p>
           <p className="flex items-center gap-2 rounded-md bg-sunken px-3 py-2 font-mono text-xs break-all">
             {made}

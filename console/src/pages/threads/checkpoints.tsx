@@ -1,31 +1,21 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { sdk } from '../../api/sdk';
 import { useUrlState } from '../../app/url-state';
-import { Button, buttonClass } from '../../ui/button';
+import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
-import { Empty, ErrorBox, Loaded } from '../../ui/feedback';
-import { JsonDiff } from '../../ui/json-diff';
+import { Empty, ErrorBox, Loaded, Loading } from '../../ui/feedback';
 import { JsonEditor, jsonProblem } from '../../ui/json-editor';
-import { JsonView } from '../../ui/json-view';
-import { Facts, Section } from '../../ui/page';
 import { rowsOf, useMore, whileOnePage } from '../../ui/paged';
 import { Time } from '../../ui/time';
-import { notify, notifyError } from '../../ui/toast';
+import { notify } from '../../ui/toast';
 import { VirtualList } from '../../ui/virtual-list';
+import { ShownState } from './shown-state';
+import { idOf, metadataOf, type State } from './states';
 
 const PAGE_SIZE = 50;
 /** Height in pixels that a row of the list is assumed to have until it is rendered. */
 const ROW_ESTIMATE = 54;
-
-type State = Awaited<ReturnType<typeof sdk.threads.getHistory>>[number];
-const idOf = (state: State): string => state.checkpoint.checkpoint_id ?? '';
-interface StepMetadata {
-  step?: number;
-  source?: string;
-  run_id?: string;
-}
 
 function EditState({ threadId, state, onClose }: { threadId: string; state: State; onClose: () => void }) {
   const [text, setText] = useState(() => JSON.stringify(state.values, null, 2));
@@ -47,7 +37,7 @@ function EditState({ threadId, state, onClose }: { threadId: string; state: Stat
     }
   };
   return (
-    <Dialog title="Edit the state" open onClose={onClose} wide>
+    <Dialog title="Edit the state" open onClose={onClose} wide keeps>
       <div className="space-y-3">
         <p className="text-muted">
           Keep only the keys that shall change: their reducers apply, as for the writes of a node. A new checkpoint is
@@ -77,14 +67,6 @@ function EditState({ threadId, state, onClose }: { threadId: string; state: Stat
       </div>
     </Dialog>
   );
-}
-
-/** The nested graphs that a state's tasks run. */
-function namespacesOf({ tasks }: State): { name: string; namespace: string }[] {
-  return tasks.flatMap(({ name, checkpoint }) => {
-    const namespace = checkpoint?.checkpoint_ns as string | undefined;
-    return namespace ? [{ name, namespace }] : [];
-  });
 }
 
 /** Names of the nested graphs on the way to a namespace, such as `outer:id|inner:id`, each with its own namespace. */
@@ -176,26 +158,10 @@ interface StatesProps {
   onOlder: (() => void) | undefined;
 }
 
-/** The list of states, and a comparison of the selected one with the one before it or any other. */
+/** The list of states, and the one that the address names; the newest where it names none. */
 function States({ states, threadId, assistantId, onEdit, onOpen, onOlder }: StatesProps) {
-  const [{ checkpoint, compare, subgraph }, setState] = useUrlState();
-  const queries = useQueryClient();
-  const shown = states.find((state) => idOf(state) === checkpoint) ?? states[0];
-  const parentId = shown.parent_checkpoint?.checkpoint_id;
-  const other = states.find((state) => idOf(state) === (compare ?? parentId));
-  const metadata = (shown.metadata ?? {}) as StepMetadata;
-
-  const replay = async (): Promise<void> => {
-    if (!assistantId) return;
-    try {
-      const run = await sdk.runs.create(threadId, assistantId, { input: null, checkpoint: shown.checkpoint as never });
-      notify(`A run resumes from this checkpoint: ${run.run_id.slice(0, 8)}…`);
-      await queries.invalidateQueries();
-    } catch (error) {
-      notifyError(error);
-    }
-  };
-
+  const [{ checkpoint }, setState] = useUrlState();
+  const shown = checkpoint ? states.find((state) => idOf(state) === checkpoint) : states[0];
   return (
     <div className="grid gap-6 lg:grid-cols-[18rem_minmax(0,1fr)]">
       <div className="max-h-[70vh] overflow-auto pl-1">
@@ -204,11 +170,11 @@ function States({ states, threadId, assistantId, onEdit, onOpen, onOlder }: Stat
           keyOf={idOf}
           label="Checkpoints"
           estimate={ROW_ESTIMATE}
-          selected={checkpoint ? states.indexOf(shown) : undefined}
+          selected={checkpoint && shown ? states.indexOf(shown) : undefined}
           rowClass="border-l border-line pb-1 pl-4"
         >
           {(state) => {
-            const { step, source } = (state.metadata ?? {}) as StepMetadata;
+            const { step, source } = metadataOf(state);
             const isShown = state === shown;
             return (
               <>
@@ -242,82 +208,22 @@ function States({ states, threadId, assistantId, onEdit, onOpen, onOlder }: Stat
           </Button>
         )}
       </div>
-      <div className="min-w-0 space-y-5">
-        <div className="flex flex-wrap gap-2">
-          <Button small icon="edit" onClick={() => onEdit(shown)}>
-            Edit the state
-          </Button>
-          {!subgraph && (
-            <Link
-              to={`/playground?${new URLSearchParams({ thread: threadId, checkpoint: idOf(shown), ...(assistantId && { assistant: assistantId }) }).toString()}`}
-              className={buttonClass('plain', true)}
-            >
-              Fork in the Playground
-            </Link>
-          )}
-          {assistantId && !subgraph && shown.next.length > 0 && (
-            <Button small icon="retry" onClick={() => void replay()}>
-              Replay from here
-            </Button>
-          )}
-        </div>
-        <Facts
-          facts={[
-            [
-              'Checkpoint',
-              <span key="id" className="font-mono text-xs">
-                {idOf(shown)}
-              </span>,
-            ],
-            ['Next', shown.next.join(', ') || '—'],
-            ...(metadata.run_id
-              ? [
-                  [
-                    'Run',
-                    <Link key="run" to={`/runs/${metadata.run_id}`} className="font-mono text-xs text-accent underline">
-                      {metadata.run_id}
-                    </Link>,
-                  ] as [string, React.ReactNode],
-                ]
-              : []),
-          ]}
+      {shown ? (
+        <ShownState
+          shown={shown}
+          states={states}
+          threadId={threadId}
+          assistantId={assistantId}
+          onEdit={onEdit}
+          onOpen={onOpen}
         />
-        {shown.tasks.length > 0 && (
-          <Section title="Tasks">
-            {namespacesOf(shown).map(({ name, namespace }) => (
-              <Button key={namespace} small icon="threads" onClick={() => onOpen(namespace)}>
-                Open the states of {name}
-              </Button>
-            ))}
-            <JsonView value={shown.tasks} open={2} />
-          </Section>
-        )}
-        <Section
-          title="Difference"
-          beside={
-            <select
-              aria-label="Compare with"
-              className="field h-7 w-auto text-xs"
-              value={other ? idOf(other) : ''}
-              onChange={({ target }) => setState({ compare: target.value || undefined })}
-            >
-              <option value="">nothing to compare with</option>
-              {states
-                .filter((state) => state !== shown)
-                .map((state) => (
-                  <option key={idOf(state)} value={idOf(state)}>
-                    step {((state.metadata ?? {}) as StepMetadata).step} · {idOf(state).slice(0, 8)}
-                  </option>
-                ))}
-            </select>
-          }
-        >
-          <JsonDiff before={other?.values} after={shown.values} />
-        </Section>
-        <Section title="Values">
-          <JsonView value={shown.values} open={1} />
-        </Section>
-      </div>
+      ) : onOlder ? (
+        <Loading lines={6} />
+      ) : (
+        <Empty icon="threads" title="This checkpoint no longer exists">
+          Its run was rolled back, its states were pruned, or the address is not complete.
+        </Empty>
+      )}
     </div>
   );
 }

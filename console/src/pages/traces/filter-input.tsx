@@ -89,8 +89,11 @@ export function FilterInput({ value, onChange }: { value: string; onChange: (val
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) setMarked((marked + step + matches.length) % matches.length);
     else if (event.key === 'Enter' || event.key === 'Tab') take(matches[Math.min(marked, matches.length - 1)]);
-    else if (event.key === 'Escape') setOpen(false);
-    else return;
+    else if (event.key === 'Escape') {
+      // It closes the suggestions alone, and not the dialog that they are in.
+      event.stopPropagation();
+      setOpen(false);
+    } else return;
     event.preventDefault();
   };
   return (
