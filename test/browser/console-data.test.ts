@@ -261,6 +261,19 @@ describeInBrowser('traces and exports in the console', () => {
       await page.getByText('The days that failed are exported again.').waitFor();
       await page.getByText('Completed', { exact: true }).first().waitFor();
       await page.getByRole('button', { name: 'Verify' }).waitFor();
+
+      // A day that is open is read again until it has ended.
+      const answer = await fetch(`${served.gantry.url}/api/v1/bulk-exports/${id}/runs`);
+      const [day] = (await answer.json()) as { id: string }[];
+      await page.route(
+        `**/bulk-exports/${id}/runs/${day.id}`,
+        (route) => route.fulfill({ json: { ...day, status: 'Running' } }),
+        { times: 1 },
+      );
+      await page.goto(`${served.gantry.url}/console/exports/${id}?day=${day.id}`);
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('Running', { exact: true }).waitFor();
+      await dialog.getByText('Completed', { exact: true }).waitFor();
     });
   });
 

@@ -210,6 +210,7 @@ describeInBrowser('the console with data that nobody would choose', () => {
       return Number(await list.getByRole('listitem').first().getAttribute('aria-setsize')) > WORDS;
     });
     expect(await list.getByRole('alert').count()).toBe(0);
+    await list.getByText(/^The newest \d+ of [\d,]+$/).waitFor();
   });
 
   it('plays, draws and steps through a graph in Python', async () => {

@@ -279,6 +279,16 @@ describeInBrowser('the pages of the console for operators', () => {
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole('tab', { name: 'This caller' }).click();
     await page.getByText('without a limit').waitFor();
+
+    // More keys than a request returns.
+    await served.gantry.sql.query(
+      `INSERT INTO api_keys (api_key_id, tenant_id, name, hash)
+        SELECT gen_random_uuid(), tenant_id, name, decode(md5(n::text), 'hex')
+          FROM api_keys, generate_series(1, 1000) n WHERE name = 'of a test'`,
+    );
+    await page.getByRole('tab', { name: 'API keys' }).click();
+    const keys = page.getByRole('table', { name: 'API keys' });
+    await waitFor('all keys', async () => Number(await keys.getAttribute('aria-rowcount')) >= 1002);
   });
 
   it('shows what is healthy and what is not, with what to do about it, and the backlog', async () => {

@@ -19,6 +19,10 @@ export type ExportManifest = Schemas['BulkExportManifest'];
 export const OPEN_STATUSES = ['Created', 'Running', 'IntervalScheduled'];
 export const isOpen = ({ status }: { status: string }): boolean => OPEN_STATUSES.includes(status);
 
+/** Interval in milliseconds for `refetchInterval` of an export or a day of it, until it has ended. */
+const whileOpen = ({ state: { data } }: { state: { data?: { status: string } | undefined } }): number | false =>
+  data && isOpen(data) ? 1_500 : false;
+
 export const listExports = (query: { status?: string; source_bulk_export_id?: string }, offset: number) =>
   getPage<BulkExport>(EXPORTS, { ...query, limit: PAGE_SIZE, offset });
 export const listExportRuns = (id: string, offset: number) =>
@@ -39,6 +43,7 @@ export const exportRunQuery = (id: string, runId: string) =>
   queryOptions({
     queryKey: ['exports', id, 'runs', runId],
     queryFn: () => getJson<ExportRun>(`${EXPORTS}/${id}/runs/${runId}`),
+    refetchInterval: whileOpen,
   });
 
 export const previewCall = (id: string, runId: string, file: string): Call => ({
@@ -52,7 +57,7 @@ export const exportQuery = (id: string) =>
   queryOptions({
     queryKey: ['exports', id],
     queryFn: () => getJson<BulkExport>(`${EXPORTS}/${id}`),
-    refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? 1_500 : false),
+    refetchInterval: whileOpen,
   });
 
 /** A window of a schedule is exported so long after its end. */

@@ -19,10 +19,22 @@ type Overview = Schemas['RunStats'];
 const WATCH_MS = 4_000;
 const PERIODS = { '1': 'Last hour', '24': 'Last day', '168': 'Last week' };
 
-async function countFailedExports(): Promise<number> {
-  const count = (status: string): Promise<number> => countOf('/api/v1/bulk-exports', { status });
-  const [failed, timedOut] = await Promise.all([count('Failed'), count('TimedOut')]);
-  return failed + timedOut;
+/** Statuses of exports that have failed: for themselves, or at their time limit. */
+const FAILED_EXPORTS = ['Failed', 'TimedOut'];
+
+interface FailedExports {
+  count: number;
+  /** Page that lists them: it filters by one status, so that those of both are in the list of all. */
+  to: string;
+}
+
+async function findFailedExports(): Promise<FailedExports> {
+  const counts = await Promise.all(FAILED_EXPORTS.map((status) => countOf('/api/v1/bulk-exports', { status })));
+  const [status, ...others] = FAILED_EXPORTS.filter((_, index) => counts[index] > 0);
+  return {
+    count: counts.reduce((sum, each) => sum + each, 0),
+    to: status && others.length === 0 ? `/exports?status=${status}` : '/exports',
+  };
 }
 
 function Figure({ title, value, note, to }: { title: string; value: ReactNode; note?: ReactNode; to?: string }) {
@@ -146,7 +158,7 @@ export default function HomePage() {
   });
   const exports = useQuery({
     queryKey: ['failed-exports'],
-    queryFn: countFailedExports,
+    queryFn: findFailedExports,
     refetchInterval: 4 * WATCH_MS,
   });
   const data = overview.data;
@@ -241,7 +253,12 @@ export default function HomePage() {
               text="Failed runs"
               to={`/runs?status=error,timeout&hours=${hours}`}
             />
-            <Attention icon="exports" count={exports.data} text="Failed exports" to="/exports?status=Failed" />
+            <Attention
+              icon="exports"
+              count={exports.data?.count}
+              text="Failed exports"
+              to={exports.data?.to ?? '/exports'}
+            />
             <Attention
               icon="webhooks"
               count={dead.data}

@@ -1,6 +1,7 @@
 import { memo } from 'react';
 import { useStore } from '../../app/external-store';
 import { JsonView } from '../../ui/json-view';
+import { whole } from '../../ui/numbers';
 import { VirtualList } from '../../ui/virtual-list';
 import { STREAM_MODES, type StreamEvent, type StreamLog, type StreamMode } from './stream-log';
 
@@ -31,10 +32,22 @@ const Event = memo(function Event({ event }: { event: StreamEvent }) {
   );
 });
 
-function EventList({ label, events }: { label: string; events: readonly StreamEvent[] }) {
+interface ListProps {
+  label: string;
+  events: readonly StreamEvent[];
+  /** Number of events, also of those that are no longer kept. */
+  count: number;
+}
+
+function EventList({ label, events, count }: ListProps) {
   return (
     <section aria-label={label} className="flex min-h-0 min-w-60 flex-1 flex-col">
       <h2 className="caps shrink-0 border-b border-line px-3 py-1.5">{label}</h2>
+      {events.length < count && (
+        <p className="shrink-0 border-b border-line px-3 py-1.5 text-xs text-muted">
+          The newest {whole(events.length)} of {whole(count)}
+        </p>
+      )}
       <div className="min-h-0 flex-1 overflow-auto" tabIndex={0}>
         <VirtualList
           items={events.toReversed()}
@@ -63,11 +76,10 @@ interface Props {
 
 /** Events of streams as they arrive: in one list, or with the chosen stream modes side by side. */
 export function Events({ log, omit = [], modes, onModes }: Props) {
-  const { byMode } = useStore(log.events);
-  const all = [...byMode]
-    .filter(([mode]) => !omit.some((each) => each === mode))
-    .flatMap(([, events]) => events)
-    .sort((a, b) => a.seq - b.seq);
+  const { byMode, counts } = useStore(log.events);
+  const listed = [...byMode].filter(([mode]) => !omit.some((each) => each === mode));
+  const all = listed.flatMap(([, events]) => events).sort((a, b) => a.seq - b.seq);
+  const count = listed.reduce((sum, [mode]) => sum + (counts.get(mode) ?? 0), 0);
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <div role="group" aria-label="Stream modes" className="flex shrink-0 flex-wrap gap-1.5 border-b border-line p-2">
@@ -87,9 +99,9 @@ export function Events({ log, omit = [], modes, onModes }: Props) {
         })}
       </div>
       <div className="flex min-h-0 flex-1 divide-x divide-line overflow-x-auto">
-        {modes.length === 0 && <EventList label="All events" events={all} />}
+        {modes.length === 0 && <EventList label="All events" events={all} count={count} />}
         {modes.map((mode) => (
-          <EventList key={mode} label={mode} events={byMode.get(mode) ?? []} />
+          <EventList key={mode} label={mode} events={byMode.get(mode) ?? []} count={counts.get(mode) ?? 0} />
         ))}
       </div>
     </div>

@@ -36,7 +36,10 @@ export interface StreamEvent {
 
 export interface LoggedEvents {
   total: number;
+  /** The newest events of each mode. */
   byMode: ReadonlyMap<string, readonly StreamEvent[]>;
+  /** Number of all events of each mode. */
+  counts: ReadonlyMap<string, number>;
 }
 
 interface Part {
@@ -65,7 +68,7 @@ export interface ReadRun {
  * event once the server answers: the SDK's client gives up when its first attempt meets a server that is being started again.
  */
 export class StreamLog {
-  readonly events = new ExternalStore<LoggedEvents>({ total: 0, byMode: new Map() });
+  readonly events = new ExternalStore<LoggedEvents>({ total: 0, byMode: new Map(), counts: new Map() });
   /** The run whose stream is read; undefined while there is none, or while it is being created. */
   readonly run = new ExternalStore<ReadRun | undefined>(undefined);
   /** Inputs and commands of the runs that the server has created. */
@@ -172,10 +175,12 @@ export class StreamLog {
 
   private publish(): void {
     this.timer = undefined;
-    const byMode = new Map(this.events.get().byMode);
+    const before = this.events.get();
+    const [byMode, counts] = [new Map(before.byMode), new Map(before.counts)];
     for (const [mode, added] of Map.groupBy(this.unpublished.splice(0), (event) => event.mode)) {
       byMode.set(mode, [...(byMode.get(mode) ?? []), ...added].slice(-KEPT));
+      counts.set(mode, (counts.get(mode) ?? 0) + added.length);
     }
-    this.events.set({ total: this.total, byMode });
+    this.events.set({ total: this.total, byMode, counts });
   }
 }

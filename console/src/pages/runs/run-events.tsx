@@ -4,7 +4,7 @@ import { ErrorBox } from '../../ui/feedback';
 import { Events } from '../playground/events';
 import { modesOf, StreamLog } from '../playground/stream-log';
 
-/** The events of a run from its first one on, as the server has stored them; those of a live run follow as they come. */
+/** The newest events of a run, as the server has stored them; those of a live run follow as they come. */
 export default function RunEvents({ threadId, runId }: { threadId: string; runId: string }) {
   const [{ modes }, setState] = useUrlState();
   const [log, setLog] = useState<StreamLog>();

@@ -1,8 +1,19 @@
 import { queryOptions } from '@tanstack/react-query';
 import { request } from '../../api/client';
-import { getJson, sendJson } from '../../api/json';
+import { getJson, getPage, sendJson } from '../../api/json';
 
-const MOST = 1000;
+/** Items that are read at a time. */
+const PAGE_SIZE = 1000;
+
+/** All items of a list of the operator's, in as many requests as it has pages. */
+async function readAll<Item>(path: string): Promise<Item[]> {
+  const items: Item[] = [];
+  for (;;) {
+    const page = await getPage<Item>(path, { limit: PAGE_SIZE, offset: items.length });
+    items.push(...page.items);
+    if (page.items.length === 0 || items.length >= page.total) return items;
+  }
+}
 
 export interface Tenant {
   tenant_id: string;
@@ -55,12 +66,12 @@ export const meQuery = queryOptions({
 });
 export const tenantsQuery = queryOptions({
   queryKey: ['admin', 'tenants'],
-  queryFn: () => getJson<Tenant[]>('/admin/tenants', { limit: MOST }),
+  queryFn: () => readAll<Tenant>('/admin/tenants'),
   retry: false,
 });
 export const keysQuery = queryOptions({
   queryKey: ['admin', 'keys'],
-  queryFn: () => getJson<ApiKey[]>('/admin/keys', { limit: MOST }),
+  queryFn: () => readAll<ApiKey>('/admin/keys'),
   retry: false,
 });
 /** The newest audit records, or those before a given record. */

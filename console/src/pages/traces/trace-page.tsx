@@ -158,6 +158,9 @@ function RunDetail({ projectId, runId }: { projectId: string; runId: string }) {
   );
 }
 
+/** Runs of a trace that the server returns at most. */
+const MOST_RUNS = 10_000;
+
 export default function TracePage() {
   const { projectId, traceId, runId } = useParams({ strict: false }) as {
     projectId: string;
@@ -187,7 +190,12 @@ export default function TracePage() {
       parent={{ title: project.data?.name ?? 'Project', to: `/traces/${projectId}` }}
       fills
       beside={
-        tree && <span className="text-muted">{`${whole(tree.rows.length)} runs · ${duration(tree.totalMs)}`}</span>
+        tree && (
+          <span className="text-muted">
+            {(query.data?.length ?? 0) >= MOST_RUNS && 'the first '}
+            {`${whole(tree.rows.length)} runs · ${duration(tree.totalMs)}`}
+          </span>
+        )
       }
       call={{ method: 'GET', path: `/api/v2/traces/${traceId}/runs?project_id=${projectId}` }}
     >
