@@ -212,6 +212,42 @@ describeInBrowser('long lists of the console', () => {
     expect(await seriousFindings(page)).toEqual([]);
   });
 
+  it('reads the values of a thread again only when they have changed', async () => {
+    const client = served.gantry.client();
+    const { thread_id } = await client.threads.create({ graphId: 'prose' });
+    const messages = ['x'.repeat(1_000_000), 'The last one'].map((content) => ({ type: 'human', content }));
+    await client.threads.updateState(thread_id, { values: { messages }, asNode: 'tell' });
+    const page = await served.browser.open('about:blank');
+    await page.clock.install();
+    const sizes: number[] = [];
+    page.on('response', (response) => {
+      if (!new URL(response.url()).pathname.startsWith('/threads/')) return;
+      response.body().then(
+        ({ length }) => sizes.push(length),
+        () => undefined,
+      );
+    });
+    for (const path of ['/threads', `/threads/${thread_id}`, `/threads/${thread_id}?tab=checkpoints`]) {
+      await page.goto(`${served.gantry.url}/console${path}`);
+      await page.getByText('The last one').first().waitFor();
+      const before = sizes.length;
+      await waitFor('the next requests', async () => {
+        await page.clock.runFor(4_000);
+        return sizes.length >= before + 4;
+      });
+      expect(Math.max(...sizes.slice(before + 1))).toBeLessThan(500_000);
+    }
+    const changed = page.getByText('Another one').first();
+    await page.goto(`${served.gantry.url}/console/threads/${thread_id}`);
+    await page.getByText('The last one').first().waitFor();
+    const added = { messages: [{ type: 'human', content: 'Another one' }] };
+    await client.threads.updateState(thread_id, { values: added, asNode: 'tell' });
+    await waitFor('the change', async () => {
+      await page.clock.runFor(4_000);
+      return changed.isVisible();
+    });
+  });
+
   /** Scrolls what scrolls a list to its end, until its last row is there. */
   async function scrollToEnd(list: Locator, count: number): Promise<void> {
     await waitFor('the last row', async () => {

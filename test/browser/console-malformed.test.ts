@@ -141,7 +141,7 @@ describeInBrowser('the console with data of a form that nobody expects', () => {
     const client = served.gantry.client();
     const { thread_id } = await client.threads.create();
     const state = (index: number): object => ({
-      ...{ values: {}, next: ['tell'], tasks: [], metadata: {}, parent_checkpoint: null },
+      ...{ next: ['tell'], tasks: [], metadata: {}, parent_checkpoint: null },
       created_at: '2026-11-20T10:00:00.000000+00:00',
       checkpoint: { thread_id, checkpoint_id: `c${index}`, checkpoint_ns: '' },
     });
@@ -152,6 +152,7 @@ describeInBrowser('the console with data of a form that nobody expects', () => {
       if (before) await older.promise;
       await route.fulfill({ json: Array.from({ length: before ? 1 : 50 }, (_, index) => state(index)) });
     });
+    await answerInstead(page, `/threads/${thread_id}/state/checkpoint`, () => ({ values: {} }));
     await page.goto(`${served.gantry.url}/console/threads/${thread_id}?tab=checkpoints&checkpoint=gone`);
     await page.getByRole('list', { name: 'Checkpoints' }).getByRole('listitem').first().waitFor();
     await main(page).getByRole('status', { name: 'Loading' }).waitFor();
@@ -173,8 +174,7 @@ describeInBrowser('the console with data of a form that nobody expects', () => {
       type: 'human',
       content: `Message ${n}`,
     }));
-    const state = (id: string, parent: string | null, values: object): object => ({
-      values,
+    const state = (id: string, parent: string | null): object => ({
       next: [],
       tasks: [],
       metadata: { step: 1, source: 'loop' },
@@ -184,10 +184,11 @@ describeInBrowser('the console with data of a form that nobody expects', () => {
     });
     const page = await served.browser.open('about:blank');
     let [before, after]: unknown[][] = [messages.slice(0, -1), messages.slice(1)];
-    await answerInstead(page, `/threads/${thread_id}/history`, () => [
-      state('c2', 'c1', { messages: after }),
-      state('c1', null, { messages: before }),
-    ]);
+    await answerInstead(page, `/threads/${thread_id}/history`, () => [state('c2', 'c1'), state('c1', null)]);
+    await answerInstead(page, `/threads/${thread_id}/state/checkpoint`, (body) => {
+      const { checkpoint } = body as { checkpoint: { checkpoint_id: string } };
+      return { values: { messages: checkpoint.checkpoint_id === 'c2' ? after : before } };
+    });
     await page.goto(`${served.gantry.url}/console/threads/${thread_id}?tab=checkpoints`);
     await main(page).getByText('messages.m10000', { exact: true }).waitFor();
     expect(

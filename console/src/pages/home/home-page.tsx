@@ -149,7 +149,8 @@ export default function HomePage() {
   const interrupted = useQuery({
     queryKey: ['waiting'],
     queryFn: findWaiting,
-    refetchInterval: WATCH_MS,
+    // It is a count of all of them, which the server reads for it.
+    refetchInterval: 4 * WATCH_MS,
   });
   const dead = useQuery({
     queryKey: ['dead-deliveries'],

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { sdk } from '../../api/sdk';
 import { useUrlState } from '../../app/url-state';
@@ -11,14 +11,31 @@ import { Time } from '../../ui/time';
 import { notify } from '../../ui/toast';
 import { VirtualList } from '../../ui/virtual-list';
 import { ShownState } from './shown-state';
-import { idOf, metadataOf, type State } from './states';
+import { FIELDS, idOf, metadataOf, type State, valuesQuery } from './states';
 
 const PAGE_SIZE = 50;
 /** Height in pixels that a row of the list is assumed to have until it is rendered. */
 const ROW_ESTIMATE = 54;
 
-function EditState({ threadId, state, onClose }: { threadId: string; state: State; onClose: () => void }) {
-  const [text, setText] = useState(() => JSON.stringify(state.values, null, 2));
+interface EditProps {
+  threadId: string;
+  state: State;
+  onClose: () => void;
+}
+
+function EditState({ threadId, state, onClose }: EditProps) {
+  const values = useQuery(valuesQuery(threadId, state));
+  return (
+    <Dialog title="Edit the state" open onClose={onClose} wide keeps>
+      <Loaded of={values}>
+        {(read) => <EditForm threadId={threadId} state={state} values={read} onClose={onClose} />}
+      </Loaded>
+    </Dialog>
+  );
+}
+
+function EditForm({ threadId, state, values, onClose }: EditProps & { values: unknown }) {
+  const [text, setText] = useState(() => JSON.stringify(values, null, 2));
   const [asNode, setAsNode] = useState('');
   const [error, setError] = useState<unknown>();
   const queries = useQueryClient();
@@ -37,7 +54,6 @@ function EditState({ threadId, state, onClose }: { threadId: string; state: Stat
     }
   };
   return (
-    <Dialog title="Edit the state" open onClose={onClose} wide keeps>
       <div className="space-y-3">
         <p className="text-muted">
           Keep only the keys that shall change: their reducers apply, as for the writes of a node. A new checkpoint is
@@ -65,7 +81,6 @@ function EditState({ threadId, state, onClose }: { threadId: string; state: Stat
           </Button>
         </div>
       </div>
-    </Dialog>
   );
 }
 
@@ -110,6 +125,7 @@ export function Checkpoints({ threadId, assistantId }: { threadId: string; assis
     queryFn: ({ pageParam }) =>
       sdk.threads.getHistory(threadId, {
         limit: PAGE_SIZE,
+        select: [...FIELDS],
         ...(subgraph && { checkpoint: { checkpoint_ns: subgraph } }),
         ...(pageParam && { before: { configurable: { checkpoint_id: pageParam } } }),
       }),

@@ -1,14 +1,15 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { sdk } from '../../api/sdk';
 import { useUrlState } from '../../app/url-state';
 import { Button, buttonClass } from '../../ui/button';
+import { Loaded } from '../../ui/feedback';
 import { JsonDiff } from '../../ui/json-diff';
 import { JsonView } from '../../ui/json-view';
 import { Facts, Section } from '../../ui/page';
 import { notify, notifyError } from '../../ui/toast';
-import { idOf, metadataOf, type State } from './states';
+import { idOf, metadataOf, type State, valuesQuery } from './states';
 
 /** The nested graphs that a state's tasks run. */
 function namespacesOf({ tasks }: State): { name: string; namespace: string }[] {
@@ -16,6 +17,23 @@ function namespacesOf({ tasks }: State): { name: string; namespace: string }[] {
     const namespace = checkpoint?.checkpoint_ns as string | undefined;
     return namespace ? [{ name, namespace }] : [];
   });
+}
+
+interface DifferenceProps {
+  threadId: string;
+  before: State | undefined;
+  after: State;
+}
+
+function Difference({ threadId, before, after }: DifferenceProps) {
+  const [old, current] = [useQuery(valuesQuery(threadId, before)), useQuery(valuesQuery(threadId, after))];
+  return (
+    <Loaded of={old}>
+      {(oldValues) => (
+        <Loaded of={current}>{(values) => <JsonDiff before={oldValues ?? undefined} after={values} />}</Loaded>
+      )}
+    </Loaded>
+  );
 }
 
 interface Props {
@@ -35,6 +53,7 @@ export function ShownState({ shown, states, threadId, assistantId, onEdit, onOpe
   const parentId = shown.parent_checkpoint?.checkpoint_id;
   const other = states.find((state) => idOf(state) === (compare ?? parentId));
   const { run_id: runId } = metadataOf(shown);
+  const values = useQuery(valuesQuery(threadId, shown));
 
   const replay = async (): Promise<void> => {
     if (!assistantId) return;
@@ -118,10 +137,10 @@ export function ShownState({ shown, states, threadId, assistantId, onEdit, onOpe
             </select>
           }
         >
-          <JsonDiff before={other?.values} after={shown.values} />
+          <Difference threadId={threadId} before={other} after={shown} />
         </Section>
         <Section title="Values">
-          <JsonView value={shown.values} open={1} />
+          <Loaded of={values}>{(shownValues) => <JsonView value={shownValues} open={1} />}</Loaded>
         </Section>
       </div>
   );

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { type ReactNode, type Ref, useState } from 'react';
+import { type ReactNode, type Ref, useEffect, useState } from 'react';
 import { answerOf, api, request } from '../../api/client';
 import { useTemporalSearch } from '../../api/info';
 import { useUrlState } from '../../app/url-state';
@@ -110,6 +110,23 @@ function FollowedConversation({ messages, isRunning }: { messages: ChatMessage[]
   );
 }
 
+interface Stamped {
+  status?: string;
+  updated_at?: string;
+  state_updated_at?: string;
+}
+
+/** A text that changes when a thread does. */
+const stampOf = (thread: Stamped | undefined): string =>
+  thread ? `${thread.status} ${thread.updated_at} ${thread.state_updated_at}` : 'deleted';
+
+/** Reads the stamp of a thread without its values, which may be large. */
+async function readStamp(threadId: string): Promise<string> {
+  const body = { ids: [threadId], select: ['status' as const, 'updated_at' as const, 'state_updated_at' as const] };
+  const [found] = await answerOf(api.POST('/threads/search', { body }));
+  return stampOf(found);
+}
+
 export default function ThreadPage() {
   const { threadId } = useParams({ strict: false }) as { threadId: string };
   const [{ tab = 'conversation' }, setState] = useUrlState();
@@ -119,8 +136,19 @@ export default function ThreadPage() {
   const thread = useQuery({
     queryKey: ['thread', threadId],
     queryFn: () => answerOf(api.GET('/threads/{thread_id}', path)),
-    refetchInterval: WATCH_MS,
+    // The values of a thread change with each step of its run, and otherwise with its times.
+    refetchInterval: ({ state }) => (state.data?.status === 'busy' ? WATCH_MS : false),
   });
+  const { refetch } = thread;
+  const now = useQuery({
+    queryKey: ['thread-stamp', threadId],
+    queryFn: () => readStamp(threadId),
+    refetchInterval: WATCH_MS,
+  }).data;
+  const read = thread.data && stampOf(thread.data);
+  useEffect(() => {
+    if (now !== undefined && read !== undefined && now !== read) void refetch();
+  }, [now, read, refetch]);
   const runs = useInfiniteQuery(runsQuery(threadId)).data;
   const lastRun = runs?.find(({ status }) => status === 'running') ?? runs?.[0];
   const temporal = useTemporalSearch(lastRun?.run_id);

@@ -1,20 +1,18 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { answerOf, api } from '../../api/client';
-import type { Schemas } from '../../api/info';
 import { type UrlState, useUrlState } from '../../app/url-state';
 import { Id } from '../../ui/copy-button';
 import { type Columns, DataTable } from '../../ui/data-table';
 import { Empty, Loaded } from '../../ui/feedback';
 import { ChoiceFilter, Filters, TextFilter } from '../../ui/filters';
 import { objectOf, problemOfObject } from '../../ui/json-object';
-import { messagesOf, textOf } from '../../ui/chat-messages';
 import { Page } from '../../ui/page';
 import { rowsById, useMore, whileOnePage } from '../../ui/paged';
 import { Status } from '../../ui/status';
 import { Time } from '../../ui/time';
+import { findThreads, type Thread } from './found-threads';
 
-type Thread = Schemas['FoundThread'];
 const PAGE_SIZE = 100;
 const WATCH_MS = 4_000;
 
@@ -28,13 +26,6 @@ function searchOf({ status, metadata, values, id }: UrlState): object {
     ...(objectOf(values) && { values: objectOf(values) }),
     ...(id && ID.test(id) && { ids: [id] }),
   };
-}
-
-/** Summary of a thread: its last message, or the first of its values. */
-function summaryOf({ values }: Thread): string {
-  const last = messagesOf(values)?.at(-1);
-  if (last) return textOf(last.content);
-  return values == null ? '' : JSON.stringify(values);
 }
 
 const COLUMNS: Columns<Thread> = [
@@ -60,7 +51,7 @@ const COLUMNS: Columns<Thread> = [
     id: 'last',
     header: 'Last message or values',
     meta: { width: 'minmax(8rem, 3fr)', wideOnly: true },
-    cell: ({ row }) => <span className="text-soft">{summaryOf(row.original)}</span>,
+    cell: ({ row }) => <span className="text-soft">{row.original.summary}</span>,
   },
   {
     id: 'updated',
@@ -79,8 +70,7 @@ export default function ThreadsPage() {
   const body = useMemo(() => searchOf(state), [state]);
   const query = useInfiniteQuery({
     queryKey: ['threads', state],
-    queryFn: ({ pageParam }) =>
-      answerOf(api.POST('/threads/search', { body: { ...body, limit: PAGE_SIZE, offset: pageParam } })),
+    queryFn: ({ pageParam }) => findThreads({ ...body, limit: PAGE_SIZE, offset: pageParam }),
     initialPageParam: 0,
     getNextPageParam: (last, pages) => (last.length < PAGE_SIZE ? undefined : pages.length * PAGE_SIZE),
     select: threadsOf,
