@@ -191,10 +191,7 @@ describeInBrowser('the console with data that nobody would choose', () => {
     for (const each of [page, events])
       await each.route(
         ({ pathname }) => !pathname.startsWith('/console'),
-        (route) =>
-          isAway
-            ? route.fulfill({ status: 502, contentType: 'text/html', body: words })
-            : route.continue(),
+        (route) => (isAway ? route.fulfill({ status: 502, contentType: 'text/html', body: words }) : route.continue()),
       );
     await served.gantry.killApi();
     await page.getByText(/connection to the server is lost/).waitFor();

@@ -8,7 +8,11 @@ describe('a question', () => {
     ['the description of a request', { action_requests: [{ name: 'ship', description: 'Ships it' }] }, 'Ships it'],
     ['the name of a request', { action_requests: [{ name: 'ship', description: {} }] }, 'ship'],
     ['the description of a JavaScript agent’s request', { actionRequests: [{ description: 'Ships it' }] }, 'Ships it'],
-    ['the name of an action with a question of its own', { type: 'tool_approval', name: 'ship', description: '' }, 'ship'],
+    [
+      'the name of an action with a question of its own',
+      { type: 'tool_approval', name: 'ship', description: '' },
+      'ship',
+    ],
     ['the node in doubt', { type: 'unknown_outcome', node: 'ship' }, 'The outcome of ship is unknown'],
     ['JSON for another form', { question: { a: 1 } }, '{"question":{"a":1}}'],
     ['JSON for requests of another form', { action_requests: [null] }, '{"action_requests":[null]}'],

@@ -2,7 +2,7 @@ import { answerOf, api } from './client';
 
 interface ThreadStatus {
   status: string;
-  /** What the thread asks, by the tasks that ask. */
+  /** Questions of the thread, by the tasks that ask. */
   interrupts: Record<string, unknown[]> | undefined;
 }
 

@@ -28,7 +28,10 @@ export const ANSWERED = 'This question no longer waits for an answer: another pe
 export const resumeOf = ({ id }: Question, answer: unknown): unknown => (id ? { [id]: answer } : answer);
 
 /** Fields of the run that continues after a question. A node in doubt has asked nothing: it starts again in a run without input. */
-export const continuationOf = (question: Question, answer: unknown): { input: null } | { command: { resume: unknown } } =>
+export const continuationOf = (
+  question: Question,
+  answer: unknown,
+): { input: null } | { command: { resume: unknown } } =>
   isInDoubt(question) ? { input: null } : { command: { resume: resumeOf(question, answer) } };
 
 const DECISIONS = ['approve', 'edit', 'reject', 'respond'] as const;
@@ -102,7 +105,11 @@ export function summaryOf(asked: Question): string {
   const fields = fieldsOf(asked.value);
   if (isInDoubt(asked)) return `The outcome of ${textOr('a step', fields.node)} is unknown`;
   const requests = fields.actionRequests ?? fields.action_requests;
-  const request = fieldsOf(Array.isArray(requests) ? requests[0] : fields.type === 'tool_approval' ? fields : undefined);
+  const request = fieldsOf(
+    Array.isArray(requests) ? requests[0] : fields.type === 'tool_approval' ? fields : undefined,
+  );
   const texts = [asked.value, fields.question, fields.description, request.description, request.name];
-  return texts.find((each) => typeof each === 'string' && each !== '') ?? JSON.stringify(asked.value ?? null);
+  return (
+    texts.find((each): each is string => typeof each === 'string' && each !== '') ?? JSON.stringify(asked.value ?? null)
+  );
 }

@@ -209,7 +209,9 @@ export function SchemaForm({ schema, value, onChange, omit }: Props) {
   const { schema: top, refs } = resolve(schema, schema);
   const place = { root: schema, depth: 0, refs };
   if (!top.properties && (top.enum || SIMPLE.has(typeOf(top)))) {
-    return <Field name="Value" schema={schema} place={{ ...place, refs: [] }} value={value} onChange={onChange} isRequired />;
+    return (
+      <Field name="Value" schema={schema} place={{ ...place, refs: [] }} value={value} onChange={onChange} isRequired />
+    );
   }
   if (!top.properties) return <JsonField value={value} onChange={onChange} label={top.title ?? 'Value'} />;
   return <Fields schema={top} place={place} value={value} onChange={onChange} omit={omit} />;

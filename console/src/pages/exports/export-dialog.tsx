@@ -143,9 +143,7 @@ export function ExportDialog({ onClose }: { onClose: () => void }) {
         )}
       </div>
       <FilterInput value={filter} onChange={setFilter} />
-      {project && start && until && (
-        <Preview project={project} start={instant(start)} end={until} filter={counted} />
-      )}
+      {project && start && until && <Preview project={project} start={instant(start)} end={until} filter={counted} />}
     </FormDialog>
   );
 }

@@ -54,33 +54,33 @@ function EditForm({ threadId, state, values, onClose }: EditProps & { values: un
     }
   };
   return (
-      <div className="space-y-3">
-        <p className="text-muted">
-          Keep only the keys that shall change: their reducers apply, as for the writes of a node. A new checkpoint is
-          made.
-        </p>
-        <JsonEditor text={text} onChange={setText} label="Values" />
-        <label className="block">
-          <span className="mb-1 block font-medium">As node</span>
-          <input
-            className="field"
-            value={asNode}
-            placeholder="the last one that wrote"
-            onChange={({ target }) => setAsNode(target.value)}
-          />
-        </label>
-        {error !== undefined && <ErrorBox error={error} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            disabled={text.trim() === '' || jsonProblem(text) !== undefined}
-            onClick={() => void save()}
-          >
-            Save
-          </Button>
-        </div>
+    <div className="space-y-3">
+      <p className="text-muted">
+        Keep only the keys that shall change: their reducers apply, as for the writes of a node. A new checkpoint is
+        made.
+      </p>
+      <JsonEditor text={text} onChange={setText} label="Values" />
+      <label className="block">
+        <span className="mb-1 block font-medium">As node</span>
+        <input
+          className="field"
+          value={asNode}
+          placeholder="the last one that wrote"
+          onChange={({ target }) => setAsNode(target.value)}
+        />
+      </label>
+      {error !== undefined && <ErrorBox error={error} />}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          look="primary"
+          disabled={text.trim() === '' || jsonProblem(text) !== undefined}
+          onClick={() => void save()}
+        >
+          Save
+        </Button>
       </div>
+    </div>
   );
 }
 

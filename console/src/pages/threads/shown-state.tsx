@@ -67,81 +67,81 @@ export function ShownState({ shown, states, threadId, assistantId, onEdit, onOpe
   };
 
   return (
-      <div className="min-w-0 space-y-5">
-        <div className="flex flex-wrap gap-2">
-          <Button small icon="edit" onClick={() => onEdit(shown)}>
-            Edit the state
-          </Button>
-          {!subgraph && (
-            <Link
-              to={`/playground?${new URLSearchParams({ thread: threadId, checkpoint: idOf(shown), ...(assistantId && { assistant: assistantId }) }).toString()}`}
-              className={buttonClass('plain', true)}
-            >
-              Fork in the Playground
-            </Link>
-          )}
-          {assistantId && !subgraph && shown.next.length > 0 && (
-            <Button small icon="retry" onClick={() => void replay()}>
-              Replay from here
-            </Button>
-          )}
-        </div>
-        <Facts
-          facts={[
-            [
-              'Checkpoint',
-              <span key="id" className="font-mono text-xs">
-                {idOf(shown)}
-              </span>,
-            ],
-            ['Next', shown.next.join(', ') || '—'],
-            ...(runId
-              ? [
-                  [
-                    'Run',
-                    <Link key="run" to={`/runs/${runId}`} className="font-mono text-xs text-accent underline">
-                      {runId}
-                    </Link>,
-                  ] as [string, ReactNode],
-                ]
-              : []),
-          ]}
-        />
-        {shown.tasks.length > 0 && (
-          <Section title="Tasks">
-            {namespacesOf(shown).map(({ name, namespace }) => (
-              <Button key={namespace} small icon="threads" onClick={() => onOpen(namespace)}>
-                Open the states of {name}
-              </Button>
-            ))}
-            <JsonView value={shown.tasks} open={2} />
-          </Section>
+    <div className="min-w-0 space-y-5">
+      <div className="flex flex-wrap gap-2">
+        <Button small icon="edit" onClick={() => onEdit(shown)}>
+          Edit the state
+        </Button>
+        {!subgraph && (
+          <Link
+            to={`/playground?${new URLSearchParams({ thread: threadId, checkpoint: idOf(shown), ...(assistantId && { assistant: assistantId }) }).toString()}`}
+            className={buttonClass('plain', true)}
+          >
+            Fork in the Playground
+          </Link>
         )}
-        <Section
-          title="Difference"
-          beside={
-            <select
-              aria-label="Compare with"
-              className="field h-7 w-auto text-xs"
-              value={other ? idOf(other) : ''}
-              onChange={({ target }) => setState({ compare: target.value || undefined })}
-            >
-              <option value="">nothing to compare with</option>
-              {states
-                .filter((state) => state !== shown)
-                .map((state) => (
-                  <option key={idOf(state)} value={idOf(state)}>
-                    step {metadataOf(state).step} · {idOf(state).slice(0, 8)}
-                  </option>
-                ))}
-            </select>
-          }
-        >
-          <Difference threadId={threadId} before={other} after={shown} />
-        </Section>
-        <Section title="Values">
-          <Loaded of={values}>{(shownValues) => <JsonView value={shownValues} open={1} />}</Loaded>
-        </Section>
+        {assistantId && !subgraph && shown.next.length > 0 && (
+          <Button small icon="retry" onClick={() => void replay()}>
+            Replay from here
+          </Button>
+        )}
       </div>
+      <Facts
+        facts={[
+          [
+            'Checkpoint',
+            <span key="id" className="font-mono text-xs">
+              {idOf(shown)}
+            </span>,
+          ],
+          ['Next', shown.next.join(', ') || '—'],
+          ...(runId
+            ? [
+                [
+                  'Run',
+                  <Link key="run" to={`/runs/${runId}`} className="font-mono text-xs text-accent underline">
+                    {runId}
+                  </Link>,
+                ] as [string, ReactNode],
+              ]
+            : []),
+        ]}
+      />
+      {shown.tasks.length > 0 && (
+        <Section title="Tasks">
+          {namespacesOf(shown).map(({ name, namespace }) => (
+            <Button key={namespace} small icon="threads" onClick={() => onOpen(namespace)}>
+              Open the states of {name}
+            </Button>
+          ))}
+          <JsonView value={shown.tasks} open={2} />
+        </Section>
+      )}
+      <Section
+        title="Difference"
+        beside={
+          <select
+            aria-label="Compare with"
+            className="field h-7 w-auto text-xs"
+            value={other ? idOf(other) : ''}
+            onChange={({ target }) => setState({ compare: target.value || undefined })}
+          >
+            <option value="">nothing to compare with</option>
+            {states
+              .filter((state) => state !== shown)
+              .map((state) => (
+                <option key={idOf(state)} value={idOf(state)}>
+                  step {metadataOf(state).step} · {idOf(state).slice(0, 8)}
+                </option>
+              ))}
+          </select>
+        }
+      >
+        <Difference threadId={threadId} before={other} after={shown} />
+      </Section>
+      <Section title="Values">
+        <Loaded of={values}>{(shownValues) => <JsonView value={shownValues} open={1} />}</Loaded>
+      </Section>
+    </div>
   );
 }
