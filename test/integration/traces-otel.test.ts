@@ -94,6 +94,7 @@ describe('OpenTelemetry', () => {
         { attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.usage.input_tokens': 3 } },
         trace.setSpan(ROOT_CONTEXT, agent),
       );
+      model.setAttribute('langsmith.metadata.score', NaN).setAttribute('distance', Infinity);
       model.recordException(new Error('no luck'));
       model.end();
       agent.end();
@@ -111,6 +112,11 @@ describe('OpenTelemetry', () => {
         status: 'error',
         error: expect.stringContaining('no luck') as string,
         prompt_tokens: 3,
+        // The exporter of JSON has null for them.
+        extra: {
+          metadata: { score: form === 'json' ? null : 'NaN' },
+          otel: { attributes: { distance: form === 'json' ? null : 'Infinity' } },
+        },
       });
     },
   );

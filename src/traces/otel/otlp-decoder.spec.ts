@@ -53,6 +53,26 @@ describe('OTLP decoder', () => {
     });
   });
 
+  it.each([
+    ['a number', 0.5, 0.5],
+    ['NaN', NaN, 'NaN'],
+    ['an infinity', -Infinity, '-Infinity'],
+    ['the name of one', 'Infinity', 'Infinity'],
+    ['null, which JSON.stringify makes of them', null, null],
+  ])('reads as a double: %s', (_form, doubleValue, expected) => {
+    const attributes = [{ key: 'score', value: { doubleValue } }];
+    expect(decodeJson(requestOf([{ ...SPAN, attributes }]))).toEqual([
+      expect.objectContaining({ attributes: { score: expected } }),
+    ]);
+  });
+
+  it('refuses other text as a double', () => {
+    const attributes = [{ key: 'score', value: { doubleValue: 'much' } }];
+    expect(issuesOf(() => decodeJson(requestOf([{ ...SPAN, attributes }])))).toEqual([
+      expect.stringContaining('attributes.0.value.doubleValue: '),
+    ]);
+  });
+
   it('reads the ids of the protobuf form as hexadecimal', () => {
     const ids = { traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 2), parentSpanId: Buffer.alloc(8, 0xfe) };
     const start = Buffer.from([0x39, 1, 0, 0, 0, 0, 0, 0, 0]);

@@ -31,7 +31,7 @@ interface AnyValue {
   stringValue?: string;
   boolValue?: boolean;
   intValue?: string | number;
-  doubleValue?: number;
+  doubleValue?: number | string | null;
   arrayValue?: { values?: AnyValue[] };
   kvlistValue?: { values?: KeyValue[] };
   bytesValue?: string;
@@ -73,12 +73,20 @@ function list<T>(element: z.ZodType<T>, max: number) {
     });
 }
 
+/** JSON has no numbers for NaN and the infinities: the mapping of protobuf has their names, and JSON.stringify writes null. */
+const double = z.union([
+  z.number(),
+  z.enum(['NaN', 'Infinity', '-Infinity']),
+  z.null(),
+  z.nan(),
+  z.literal([Infinity, -Infinity]),
+]);
 const anyValue: z.ZodType<AnyValue> = z.lazy(() =>
   z.looseObject({
     stringValue: z.string().optional(),
     boolValue: z.boolean().optional(),
     intValue: z.union([z.string(), z.number()]).optional(),
-    doubleValue: z.number().optional(),
+    doubleValue: double.optional(),
     arrayValue: z.looseObject({ values: list(anyValue, MAX_VALUES).optional() }).optional(),
     kvlistValue: z.looseObject({ values: list(keyValue, MAX_VALUES).optional() }).optional(),
     bytesValue: z.string().optional(),
@@ -235,5 +243,10 @@ function plainValue(value: AnyValue | undefined): unknown {
   if (value.intValue !== undefined) return Number(value.intValue);
   if (value.arrayValue) return (value.arrayValue.values ?? []).map(plainValue);
   if (value.kvlistValue) return plain(value.kvlistValue.values ?? []);
-  return value.stringValue ?? value.boolValue ?? value.doubleValue ?? value.bytesValue ?? null;
+  return value.stringValue ?? value.boolValue ?? doubleOf(value.doubleValue) ?? value.bytesValue ?? null;
+}
+
+/** A number that JSON has none for becomes its name. */
+function doubleOf(value: AnyValue['doubleValue']): AnyValue['doubleValue'] {
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 }
