@@ -90,6 +90,17 @@ describe('trace ingestion', () => {
     expect(rows).toEqual([{ inputs: '{"b":1,"a":"x"}' }]);
   });
 
+  it('counts the tokens of a model’s response once when the run above returns that response', async () => {
+    const start = '2026-11-20T10:00:00.123456Z';
+    const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+    const root = newRun({ outputs: { choices: [], usage } });
+    const model = newRun({ run_type: 'llm', parent_run_id: root.id, trace_id: root.id, outputs: { usage } });
+    model.dotted_order = `${root.dotted_order as string}.${stamp(start)}${model.id}`;
+    expect((await send('POST', '/api/v1/runs/batch', { post: [root, model] })).status).toBe(202);
+    expect(await read(root.id)).toMatchObject({ total_tokens: 15, prompt_tokens: 10 });
+    expect(await read(model.id)).toMatchObject({ total_tokens: 15 });
+  });
+
   it('accepts NUL characters and lone surrogates wherever users can put them', async () => {
     const run = newRun({
       name: 'a\u0000b',

@@ -164,7 +164,11 @@ function deriveFrom(
   change: RunChange,
 ): void {
   const ranked = (field: RunField, value: string): FieldValue => ({ value, rank: rankOf(field, value, kind, endTime) });
-  const usage: Usage | undefined = usageOf(parsed.outputs?.value, metadataOf(parsed.extra?.value));
+  const usage: Usage | undefined = usageOf(
+    parsed.outputs?.value,
+    metadataOf(parsed.extra?.value),
+    change.run_type?.value,
+  );
   if (usage) change.usage = ranked('usage', JSON.stringify(usage));
   const firstToken = firstTokenTime(parsed.events?.value);
   if (firstToken) change.first_token_time = ranked('first_token_time', firstToken);

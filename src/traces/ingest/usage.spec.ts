@@ -43,6 +43,19 @@ describe('usage of a model call', () => {
     expect(usageOf(outputs, metadata)).toEqual(expected);
   });
 
+  const response = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+  it.each([
+    ['llm', { usage: response }, response],
+    ['embedding', { usage: response }, response],
+    ['chain', { usage: response }, undefined],
+    ['tool', { llm_output: { token_usage: response } }, undefined],
+    ['chain', { generations: [[{ message: { usage_metadata: { input_tokens: 5 } } }]] }, undefined],
+    ['tool', { usage_metadata: { total_cost: 1 } }, { total_cost: 1 }],
+    ['chain', { usage: response, usage_metadata: { total_tokens: 4 } }, { total_tokens: 4 }],
+  ])('is that of the run itself: a run of type %s with %j', (runType, outputs, expected) => {
+    expect(usageOf(outputs, undefined, runType)).toEqual(expected);
+  });
+
   it.each([
     [null],
     ['text'],

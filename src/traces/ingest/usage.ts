@@ -33,17 +33,29 @@ function generatedMessage(outputs: Json): Json | undefined {
   return object(message?.kwargs) ?? message;
 }
 
+/** The kinds of runs that call a model. */
+const MODEL_CALLS: ReadonlySet<string> = new Set(['llm', 'embedding']);
+
+/** The usage in the forms of OpenAI, Anthropic and LangChain. */
+function responseUsage(outputs: Json | undefined): Json | undefined {
+  return (
+    object(outputs && generatedMessage(outputs)?.usage_metadata) ??
+    object(object(outputs?.llm_output)?.token_usage) ??
+    object(outputs?.usage)
+  );
+}
+
 /**
- * Reads `usage_metadata` (LangSmith's own form), OpenAI's `usage` and LangChain's `llm_output.token_usage` from a run's
- * outputs, or `usage_metadata` from its metadata.
+ * Reads `usage_metadata` (LangSmith's own form) from a run's outputs or its metadata, and the usage in a model's response from
+ * the outputs of a call of a model. Other runs often return the response of a call under them, whose usage must not count twice.
+ * @param runType undefined where the operation doesn't name it
  */
-export function usageOf(outputs: unknown, metadata: unknown): Usage | undefined {
+export function usageOf(outputs: unknown, metadata: unknown, runType?: string): Usage | undefined {
   const out = object(outputs);
+  const isModelCall = runType === undefined || MODEL_CALLS.has(runType);
   const raw =
     object(out?.usage_metadata) ??
-    object(out && generatedMessage(out)?.usage_metadata) ??
-    object(object(out?.llm_output)?.token_usage) ??
-    object(out?.usage) ??
+    (isModelCall ? responseUsage(out) : undefined) ??
     object(object(metadata)?.usage_metadata);
   if (!raw) return undefined;
   const prompt = count(raw.input_tokens) ?? count(raw.prompt_tokens);
