@@ -33,6 +33,7 @@ import {
 } from './query/trace-query.controller';
 import { TraceQueryService } from './query/trace-query.service';
 import { TraceRunsRepository } from './query/trace-runs.repository';
+import { TraceStatsRepository } from './query/trace-stats.repository';
 import { TraceUsageRepository } from './query/trace-usage.repository';
 import {
   SharedRunsController,
@@ -95,6 +96,7 @@ import { TracesModule } from './traces.module';
     TracePositions,
     TraceQueryService,
     TraceRunsRepository,
+    TraceStatsRepository,
     TraceThreadsRepository,
     TraceThreadsService,
     TraceUploadService,

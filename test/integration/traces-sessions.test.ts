@@ -139,7 +139,10 @@ describe('sessions', () => {
       ]);
       expect(project.start_time).toMatch(/Z$/);
       const read = await v2('GET', `/${String(project.id)}?include_stats=true`);
-      expect(read.body).toMatchObject({ name: 'v2 one', run_count: 1, total_cost: null, error_rate: 0 });
+      expect(read.body).toMatchObject({
+        ...{ name: 'v2 one', run_count: 1, total_cost: null, error_rate: 0, feedback_stats: null },
+        session_feedback_stats: { good: { n: 1, avg: 1 }, other: { n: 1, avg: 0 } },
+      });
     });
 
     it.each([

@@ -152,6 +152,42 @@ describe('traces and threads, by the second version of the query API', () => {
     expect(await query({ filter: 'gt(total_tokens, 0)' })).toMatchObject([{ name: 'model' }]);
   });
 
+  it('counts it in statistics of root runs, and a run under several of the selected ones once', async () => {
+    const stats = async (condition: object): Promise<Json> =>
+      (await send('POST', '/api/v1/runs/stats', { session: [projectId], ...condition })).json();
+    const helpful = (n: number) => ({ helpful: expect.objectContaining({ n }) as unknown });
+    expect(await stats({ trace: first.id, is_root: true })).toMatchObject({
+      ...{ run_count: 1, total_tokens: 15, prompt_tokens: 10, completion_tokens: 5, total_cost: '0.75' },
+      ...{ median_tokens: 15, cost_p50: 0.75, first_token_p50: 2, streaming_rate: 1, latency_p50: 4 },
+      feedback_stats: helpful(1),
+    });
+    expect(await stats({ trace: first.id })).toMatchObject({ run_count: 2, total_tokens: 15, total_cost: '0.75' });
+    expect(await stats({ filter: 'eq(name, "none")' })).toMatchObject({
+      ...{ run_count: 0, total_tokens: 0, total_cost: null, feedback_stats: {} },
+    });
+    const threads = await stats({ is_root: true, group_by: { attribute: 'metadata', path: 'thread_id' } });
+    expect(Object.keys(threads)).toEqual(['weather', 'sports']);
+    expect(threads).toMatchObject({
+      weather: { run_count: 2, total_tokens: 31, total_cost: '1.50', feedback_stats: helpful(2) },
+      sports: { run_count: 1, total_tokens: 17, feedback_stats: {} },
+    });
+    expect(await stats({ group_by: { attribute: 'tag' } })).toMatchObject({ first: { run_count: 1, total_tokens: 15 } });
+    expect(await stats({ group_by: { attribute: 'name' } })).toMatchObject({
+      model: { run_count: 4, total_tokens: 66, feedback_stats: {} },
+      'turn 0': { run_count: 1, total_tokens: 15, feedback_stats: helpful(1) },
+    });
+  });
+
+  it('summarises the feedback on a project’s runs', async () => {
+    const read = async (since: string): Promise<Json> =>
+      (await send('GET', `/api/v1/sessions/${projectId}?include_stats=true${since}`)).json();
+    expect(await read('')).toMatchObject({
+      feedback_stats: { helpful: { n: 2, avg: 0.5, min: 0, max: 1 } },
+      session_feedback_stats: null,
+    });
+    expect(await read(`&stats_start_time=${at(1)}`)).toMatchObject({ feedback_stats: { helpful: { n: 1, avg: 0 } } });
+  });
+
   it('lists threads with the totals of their turns', async () => {
     const threads: Json[] = [];
     for await (const thread of client.threads.query({ project_id: projectId, page_size: 1 })) {

@@ -1,11 +1,11 @@
 import { instantOf } from '../instant';
 import { number } from '../query/trace-run.mapper';
-import { ProjectEntity } from './project.entity';
 import { runStats } from './project.mapper';
 import type { ProjectStats } from './projects.repository';
+import type { ProjectWithStats } from './projects.service';
 
 /** A project as the second version of the API gives it. */
-export function toSessionV2(project: ProjectEntity, stats?: ProjectStats | null, statsSelect?: string[]) {
+export function toSessionV2({ project, stats, feedback }: ProjectWithStats, statsSelect?: string[]) {
   return {
     id: project.projectId,
     tenant_id: project.tenantId,
@@ -20,7 +20,7 @@ export function toSessionV2(project: ProjectEntity, stats?: ProjectStats | null,
     trace_tier:
       project.traceTier === 'longlived' ? 'LONG_LIVED' : project.traceTier === 'shortlived' ? 'SHORT_LIVED' : null,
     longlived_ttl_days: null,
-    ...(stats !== undefined && select(toStats(stats), statsSelect)),
+    ...(stats !== undefined && select({ ...toStats(stats), ...feedback }, statsSelect)),
   };
 }
 

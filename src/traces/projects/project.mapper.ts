@@ -1,10 +1,10 @@
 import { instantOf } from '../instant';
 import { naive } from '../trace-wire';
-import { ProjectEntity } from './project.entity';
 import type { ProjectStats } from './projects.repository';
+import type { ProjectWithStats } from './projects.service';
 
 /** A project as trace clients read it; the Python model requires `id`, `tenant_id` and `reference_dataset_id`. */
-export function toSession(project: ProjectEntity, stats?: ProjectStats | null) {
+export function toSession({ project, stats, feedback }: ProjectWithStats) {
   return {
     id: project.projectId,
     tenant_id: project.tenantId,
@@ -16,7 +16,7 @@ export function toSession(project: ProjectEntity, stats?: ProjectStats | null) {
     default_dataset_id: project.defaultDatasetId,
     reference_dataset_id: project.referenceDatasetId,
     trace_tier: project.traceTier,
-    ...(stats !== undefined && toStats(stats)),
+    ...(stats !== undefined && { ...toStats(stats), ...feedback }),
   };
 }
 
@@ -43,8 +43,6 @@ function toStats(stats: ProjectStats | null) {
     completion_cost: stats?.completion_cost ?? null,
     total_cost: stats?.total_cost ?? null,
     last_run_start_time: stats?.last_run_start_time ? naive(stats.last_run_start_time) : null,
-    feedback_stats: null,
-    session_feedback_stats: null,
     run_facets: null,
     test_run_number: null,
   };

@@ -32,7 +32,7 @@ export class ProjectsV2Controller {
     @Body({ schema: createProjectV2Schema }) body: CreateProjectV2,
     @Query({ schema: createProjectQuerySchema }) query: z.output<typeof createProjectQuerySchema>,
   ) {
-    return toSessionV2(await this.projects.createProject(tenantId, body, query.upsert ?? false));
+    return toSessionV2({ project: await this.projects.createProject(tenantId, body, query.upsert ?? false) });
   }
 
   @Get()
@@ -41,7 +41,7 @@ export class ProjectsV2Controller {
   async list(@Tenant() tenantId: TenantId, @Query({ schema: listProjectsV2Schema }) query: ListProjectsV2) {
     const { items, next } = await this.projects.listProjects(tenantId, query);
     return {
-      items: items.map(({ project, stats }) => toSessionV2(project, stats, query.stats_select)),
+      items: items.map((found) => toSessionV2(found, query.stats_select)),
       has_more: next !== null,
       next_cursor: next,
     };
@@ -54,8 +54,7 @@ export class ProjectsV2Controller {
     @Param({ schema: projectParamsSchema }) params: ProjectParams,
     @Query({ schema: readProjectSchema }) query: z.output<typeof readProjectSchema>,
   ) {
-    const { project, stats } = await this.projects.readProject(tenantId, params.project_id, query);
-    return toSessionV2(project, stats);
+    return toSessionV2(await this.projects.readProject(tenantId, params.project_id, query));
   }
 
   @Patch(':project_id')
@@ -65,7 +64,7 @@ export class ProjectsV2Controller {
     @Param({ schema: projectParamsSchema }) params: ProjectParams,
     @Body({ schema: updateProjectV2Schema }) body: UpdateProjectV2,
   ) {
-    return toSessionV2(await this.projects.updateProject(tenantId, params.project_id, body));
+    return toSessionV2({ project: await this.projects.updateProject(tenantId, params.project_id, body) });
   }
 }
 

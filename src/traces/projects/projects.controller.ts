@@ -37,7 +37,7 @@ export class ProjectsController {
     @Body({ schema: createProjectSchema }) body: CreateProject,
     @Query({ schema: createProjectQuerySchema }) query: z.output<typeof createProjectQuerySchema>,
   ) {
-    return toSession(await this.projects.createProject(tenantId, body, query.upsert ?? false));
+    return toSession({ project: await this.projects.createProject(tenantId, body, query.upsert ?? false) });
   }
 
   /** A plain list; `X-Pagination-Total` has the total. */
@@ -51,7 +51,7 @@ export class ProjectsController {
   ) {
     const { items, total } = await this.projects.listProjects(tenantId, query);
     void reply.header('X-Pagination-Total', String(total));
-    return items.map(({ project, stats }) => toSession(project, stats));
+    return items.map(toSession);
   }
 
   @Get(':project_id')
@@ -61,8 +61,7 @@ export class ProjectsController {
     @Param({ schema: projectParamsSchema }) params: ProjectParams,
     @Query({ schema: readProjectSchema }) query: z.output<typeof readProjectSchema>,
   ) {
-    const { project, stats } = await this.projects.readProject(tenantId, params.project_id, query);
-    return toSession(project, stats);
+    return toSession(await this.projects.readProject(tenantId, params.project_id, query));
   }
 
   @Patch(':project_id')
@@ -72,7 +71,7 @@ export class ProjectsController {
     @Param({ schema: projectParamsSchema }) params: ProjectParams,
     @Body({ schema: updateProjectSchema }) body: UpdateProject,
   ) {
-    return toSession(await this.projects.updateProject(tenantId, params.project_id, body));
+    return toSession({ project: await this.projects.updateProject(tenantId, params.project_id, body) });
   }
 
   /** Deletes the project and every run in it. */

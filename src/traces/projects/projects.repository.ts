@@ -3,6 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Repository, SelectQueryBuilder } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../../auth/tenant';
+import { feedbackStat } from '../feedback/feedback.repository';
 import { Instant } from '../instant';
 import { selectInstant } from '../trace-wire';
 import { ProjectEntity } from './project.entity';
@@ -26,6 +27,14 @@ export interface ProjectStats {
   last_run_start_time: Instant | null;
   error_rate: number;
   streaming_rate: number;
+}
+
+/** Summaries of feedback by key; null without any. */
+export interface ProjectFeedback {
+  /** Feedback on the runs of the project. */
+  feedback_stats: Record<string, unknown> | null;
+  /** Feedback on the project itself. */
+  session_feedback_stats: Record<string, unknown> | null;
 }
 
 export type NewProject = Partial<Omit<ProjectEntity, 'tenantId' | 'createdAt' | 'updatedAt'>> & { name: string };
@@ -238,6 +247,33 @@ export class ProjectsRepository {
       [tenantId, projectIds, since ?? null],
     );
     return new Map(rows.map((row) => [row.project_id, row]));
+  }
+
+  /** @param since start of the oldest run whose feedback counts; feedback on projects counts in any case */
+  async feedback(
+    tenantId: TenantId,
+    projectIds: string[],
+    since: Instant | undefined,
+  ): Promise<Map<string, ProjectFeedback>> {
+    const labelled =
+      'chosen g WHERE g.project_id = f.project_id AND g.is_on_run = f.is_on_run AND g.key = f.key';
+    const rows = await this.projects.query<({ project_id: string } & ProjectFeedback)[]>(
+      `WITH chosen AS (
+         SELECT f.*, f.run_id IS NOT NULL AS is_on_run FROM trace_feedback f
+         WHERE f.tenant_id = $1 AND f.project_id = ANY ($2::uuid[])
+           AND ($3::timestamptz IS NULL OR f.run_id IS NULL OR EXISTS (
+             SELECT FROM trace_run_keys k
+             WHERE k.tenant_id = f.tenant_id AND k.run_id = f.run_id AND k.start_time >= $3::timestamptz))
+       ), by_key AS (
+         SELECT f.project_id, f.is_on_run, f.key, ${feedbackStat(labelled)} AS stat
+         FROM chosen f GROUP BY f.project_id, f.is_on_run, f.key
+       )
+       SELECT project_id, jsonb_object_agg(key, stat) FILTER (WHERE is_on_run) AS feedback_stats,
+              jsonb_object_agg(key, stat) FILTER (WHERE NOT is_on_run) AS session_feedback_stats
+       FROM by_key GROUP BY project_id`,
+      [tenantId, projectIds, since ?? null],
+    );
+    return new Map(rows.map(({ project_id: projectId, ...feedback }) => [projectId, feedback]));
   }
 
   /** Deletes projects with everything in them; returns their number. */

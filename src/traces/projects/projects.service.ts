@@ -6,7 +6,7 @@ import { storableJsonb } from '../stored-text';
 import { storing } from '../storing';
 import { traceErrors } from '../trace.errors';
 import { ProjectEntity } from './project.entity';
-import { NewProject, ProjectsRepository, ProjectStats } from './projects.repository';
+import { NewProject, ProjectFeedback, ProjectsRepository, ProjectStats } from './projects.repository';
 import type { CreateProject, ListProjects, UpdateProject } from './projects.schemas';
 
 /** Time that the project of a reference is cached: each ingestion request names one, and few are ever deleted. */
@@ -17,7 +17,10 @@ export interface ProjectWithStats {
   project: ProjectEntity;
   /** Undefined when it wasn't requested; null for a project without runs. */
   stats?: ProjectStats | null;
+  feedback?: ProjectFeedback;
 }
+
+const NO_FEEDBACK: ProjectFeedback = { feedback_stats: null, session_feedback_stats: null };
 
 @Injectable()
 export class ProjectsService {
@@ -74,7 +77,7 @@ export class ProjectsService {
     return { items: await this.withStats(tenantId, rows, query), total };
   }
 
-  /** Projects, with the statistics of their runs if requested. */
+  /** Projects, with the statistics of their runs and of the feedback on them if requested. */
   async withStats(
     tenantId: TenantId,
     rows: ProjectEntity[],
@@ -83,7 +86,12 @@ export class ProjectsService {
     if (!options.include_stats || rows.length === 0) return rows.map((project) => ({ project }));
     const ids = rows.map(({ projectId }) => projectId);
     const stats = await this.projects.stats(tenantId, ids, options.stats_start_time);
-    return rows.map((project) => ({ project, stats: stats.get(project.projectId) ?? null }));
+    const feedback = await this.projects.feedback(tenantId, ids, options.stats_start_time);
+    return rows.map((project) => ({
+      project,
+      stats: stats.get(project.projectId) ?? null,
+      feedback: feedback.get(project.projectId) ?? NO_FEEDBACK,
+    }));
   }
 
   /** The projects that ran against a dataset. */

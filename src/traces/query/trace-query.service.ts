@@ -27,7 +27,8 @@ import type {
   TraceRunsV2,
   ValidateQuery,
 } from './trace-query.schemas';
-import { PAYLOADS, Payload, RunPage, RunStats, TraceRunRow, TraceRunsRepository } from './trace-runs.repository';
+import { PAYLOADS, Payload, RunPage, TraceRunRow, TraceRunsRepository } from './trace-runs.repository';
+import { RunStats, TraceStatsRepository } from './trace-stats.repository';
 import { TraceUsageRepository, Usage } from './trace-usage.repository';
 
 /** Maximum of runs of a trace, which is read as a whole: more than a person looks at. */
@@ -56,6 +57,7 @@ export class TraceQueryService {
     private readonly projects: ProjectsService,
     private readonly attachments: AttachmentsService,
     private readonly usage: TraceUsageRepository,
+    private readonly statistics: TraceStatsRepository,
     private readonly shares: SharesService,
   ) {}
 
@@ -81,7 +83,7 @@ export class TraceQueryService {
   }
 
   async stats(tenantId: TenantId, body: RunStatsQuery): Promise<RunStats> {
-    return this.runs.stats(tenantId, toSelection(body));
+    return this.statistics.stats(tenantId, toSelection(body));
   }
 
   async statsByGroup(
@@ -92,7 +94,7 @@ export class TraceQueryService {
     if (group.attribute === 'metadata' && group.path === undefined) {
       throw traceErrors.invalid('group_by.path', 'the metadata key to group by is required');
     }
-    return this.runs.statsByGroup(tenantId, toSelection(body), {
+    return this.statistics.statsByGroup(tenantId, toSelection(body), {
       attribute: group.attribute,
       limit: group.max_groups,
       ...(group.path !== undefined && { path: group.path }),

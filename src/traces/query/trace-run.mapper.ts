@@ -1,7 +1,8 @@
 import { parseExactly } from '../../http/exact-json';
 import { latencySeconds } from '../instant';
 import { naive } from '../trace-wire';
-import type { Payload, RunStats, TraceRunRow } from './trace-runs.repository';
+import type { Payload, TraceRunRow } from './trace-runs.repository';
+import type { RunStats } from './trace-stats.repository';
 import type { Usage } from './trace-usage.repository';
 
 const PREVIEW_CHARACTERS = 250;
@@ -198,7 +199,6 @@ export function toStats(stats: RunStats) {
     prompt_tokens_p50: null,
     prompt_tokens_p99: null,
     last_run_start_time: stats.last_run_start_time && naive(stats.last_run_start_time),
-    feedback_stats: {},
     run_facets: [],
   };
 }

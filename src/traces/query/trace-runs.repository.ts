@@ -79,52 +79,6 @@ export interface RunPage {
   after?: RunCursor;
 }
 
-export interface RunStats {
-  run_count: number;
-  latency_p50: number | null;
-  latency_p99: number | null;
-  first_token_p50: number | null;
-  first_token_p99: number | null;
-  prompt_tokens: number;
-  completion_tokens: number;
-  total_tokens: number;
-  median_tokens: number | null;
-  tokens_p99: number | null;
-  prompt_cost: string | null;
-  completion_cost: string | null;
-  total_cost: string | null;
-  cost_p50: number | null;
-  cost_p99: number | null;
-  last_run_start_time: Instant | null;
-  error_rate: number | null;
-  streaming_rate: number | null;
-}
-
-const percentile = (fraction: number, expression: string): string =>
-  `percentile_cont(${fraction}) WITHIN GROUP (ORDER BY ${expression})::float8`;
-const LATENCY = 'extract(epoch FROM r.end_time - r.start_time)';
-const FIRST_TOKEN = 'extract(epoch FROM r.first_token_time - r.start_time)';
-const STATS = `
-  count(*)::int AS run_count,
-  ${percentile(0.5, LATENCY)} AS latency_p50, ${percentile(0.99, LATENCY)} AS latency_p99,
-  ${percentile(0.5, FIRST_TOKEN)} AS first_token_p50, ${percentile(0.99, FIRST_TOKEN)} AS first_token_p99,
-  COALESCE(sum(r.prompt_tokens), 0)::float8 AS prompt_tokens,
-  COALESCE(sum(r.completion_tokens), 0)::float8 AS completion_tokens,
-  COALESCE(sum(r.total_tokens), 0)::float8 AS total_tokens,
-  ${percentile(0.5, 'r.total_tokens')} AS median_tokens, ${percentile(0.99, 'r.total_tokens')} AS tokens_p99,
-  sum(r.prompt_cost) AS prompt_cost, sum(r.completion_cost) AS completion_cost, sum(r.total_cost) AS total_cost,
-  ${percentile(0.5, 'r.total_cost')} AS cost_p50, ${percentile(0.99, 'r.total_cost')} AS cost_p99,
-  ${selectInstant('max(r.start_time)')} AS last_run_start_time,
-  avg((r.status = 'error')::int)::float8 AS error_rate,
-  avg((r.first_token_time IS NOT NULL)::int)::float8 AS streaming_rate`;
-
-export interface StatsGroup {
-  attribute: 'name' | 'run_type' | 'tag' | 'metadata';
-  /** The metadata key. */
-  path?: string;
-  limit: number;
-}
-
 function pageToSql(tenantId: TenantId, { selection, order, limit, after }: RunPage, params: SqlParams): string {
   const where = [selectionToSql(tenantId, selection, params)];
   if (after) {
@@ -158,38 +112,6 @@ export class TraceRunsRepository {
       params.values,
     );
     return bytes;
-  }
-
-  async stats(tenantId: TenantId, selection: RunSelection): Promise<RunStats> {
-    const params = new SqlParams();
-    const where = selectionToSql(tenantId, selection, params);
-    const [row] = await this.database.query<[RunStats]>(
-      `SELECT ${STATS} FROM trace_runs r WHERE ${where}`,
-      params.values,
-    );
-    return row;
-  }
-
-  /** The same per group, the largest groups first. */
-  async statsByGroup(
-    tenantId: TenantId,
-    selection: RunSelection,
-    { attribute, path, limit }: StatsGroup,
-  ): Promise<(RunStats & { group_key: string })[]> {
-    const params = new SqlParams();
-    const where = selectionToSql(tenantId, selection, params);
-    const key = {
-      name: () => 'r.name',
-      run_type: () => 'r.run_type',
-      tag: () => 'tag',
-      metadata: () => `r.metadata ->> ${params.add(path ?? '', 'text')}`,
-    }[attribute]();
-    const from = attribute === 'tag' ? 'trace_runs r CROSS JOIN unnest(r.tags) AS tag' : 'trace_runs r';
-    return await this.database.query<(RunStats & { group_key: string })[]>(
-      `SELECT ${key} AS group_key, ${STATS} FROM ${from} WHERE ${where} AND ${key} IS NOT NULL
-       GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ${params.add(limit, 'int')}`,
-      params.values,
-    );
   }
 
   /** Deletes whole traces of a project with all that belongs to their runs. */
