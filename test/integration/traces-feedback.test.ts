@@ -22,7 +22,7 @@ describe('feedback of concurrent requests', () => {
   });
   afterAll(() => api.close());
 
-  async function send<T = Json>(method: 'GET' | 'POST' | 'DELETE', url: string, payload?: Json) {
+  async function send<T = Json>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, payload?: Json) {
     const answer = await api.app.inject({ method, url: `/api/v1${url}`, ...(payload && { payload }) });
     return { status: answer.statusCode, body: answer.json<T>() };
   }
@@ -71,6 +71,34 @@ describe('feedback of concurrent requests', () => {
     expect(await statsOf(after.id)).toMatchObject({ moved: { n: 1 } });
     await send('DELETE', `/feedback/${id}`);
     expect(await statsOf(after.id)).toBeNull();
+  });
+
+  it('keeps what an update omits, and clears what it sets to null', async () => {
+    const [run] = newRuns(1);
+    await post([run]);
+    const fields = { score: 1, value: 'good', comment: 'why', correction: { a: 1 }, feedback_source: { type: 'api' } };
+    const { body } = await send('POST', '/feedback', { run_id: run.id, key: 'k', ...fields });
+    const path = `/feedback/${String(body.id)}`;
+    const changed = await send('PATCH', path, { score: 0.5, comment: null });
+    expect([changed.status, changed.body]).toEqual([200, expect.objectContaining({ ...fields, score: 0.5, comment: null })]);
+    expect((await statsOf(run.id))?.k).toMatchObject({ n: 1, avg: 0.5, comments: [] });
+    await send('PATCH', path, { score: null, value: null, correction: null });
+    const cleared = { score: null, value: null, correction: null, comment: null, key: 'k', run_id: run.id };
+    expect((await send('GET', path)).body).toMatchObject(cleared);
+  });
+
+  it('keeps the changes of concurrent updates of different fields, and is not created by one', async () => {
+    const ids = Array.from({ length: 20 }, () => randomUUID());
+    await Promise.all(ids.map((id) => send('POST', '/feedback', { id, key: 'k', score: 0, comment: 'old' })));
+    await Promise.all(
+      ids.flatMap((id) => [
+        send('PATCH', `/feedback/${id}`, { score: 1 }),
+        send('PATCH', `/feedback/${id}`, { comment: 'new' }),
+      ]),
+    );
+    const read = await Promise.all(ids.map((id) => send('GET', `/feedback/${id}`)));
+    expect(read.map(({ body }) => [body.score, body.comment])).toEqual(ids.map(() => [1, 'new']));
+    expect((await send('PATCH', `/feedback/${randomUUID()}`, { score: 1 })).status).toBe(404);
   });
 
   it('is stored without deadlocks from uploads of the same feedback in opposite orders', async () => {

@@ -2,9 +2,9 @@ import { v7 as uuidv7 } from 'uuid';
 import { storableText } from '../../database/storable-text';
 import { storableJsonb } from '../stored-text';
 import { traceErrors } from '../trace.errors';
-import type { FeedbackValues } from './feedback.repository';
+import type { FeedbackChanges, FeedbackValues } from './feedback.repository';
 import { createFeedbackSchema } from './feedback.schemas';
-import type { CreateFeedback } from './feedback.schemas';
+import type { CreateFeedback, UpdateFeedback } from './feedback.schemas';
 
 /**
  * The row of a feedback part of an upload.
@@ -36,6 +36,17 @@ export function toValues(item: CreateFeedback): FeedbackValues {
     error: item.error === true ? 'true' : null,
     created_at: item.created_at ?? null,
     modified_at: item.modified_at ?? null,
+  };
+}
+
+/** The columns that an update names. Null clears a field. */
+export function toChanges({ score, value, comment, correction, feedback_config }: UpdateFeedback): FeedbackChanges {
+  return {
+    ...(score !== undefined && { score: score?.toString() ?? null }),
+    ...(value !== undefined && { value: json(value) }),
+    ...(comment !== undefined && { comment: text(comment) }),
+    ...(correction !== undefined && { correction: json(correction) }),
+    ...(feedback_config !== undefined && { feedback_config: json(feedback_config) }),
   };
 }
 

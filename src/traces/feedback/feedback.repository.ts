@@ -30,6 +30,11 @@ export interface FeedbackRow {
 /** JSON values as text, ids and moments as text, ready for the statement. */
 export type FeedbackValues = { [Column in keyof FeedbackRow]: string | null } & { feedback_id: string; key: string };
 
+/** Columns that an update replaces. */
+export type FeedbackChanges = Partial<
+  Pick<FeedbackValues, 'score' | 'value' | 'comment' | 'correction' | 'feedback_config'>
+>;
+
 const TYPES: Record<keyof FeedbackRow, string> = {
   feedback_id: 'uuid',
   run_id: 'uuid',
@@ -186,6 +191,26 @@ export class FeedbackRepository {
        ORDER BY f.created_at DESC, f.feedback_id LIMIT $${parameters.length - 1} OFFSET $${parameters.length}`,
       parameters,
     );
+  }
+
+  /**
+   * Replaces the given columns alone, so that concurrent updates of other columns stay.
+   * @returns the run that the feedback is on; undefined when there is no such feedback
+   */
+  async updateFeedback(
+    manager: EntityManager,
+    tenantId: TenantId,
+    feedbackId: string,
+    changes: FeedbackChanges,
+  ): Promise<{ runId: string | null } | undefined> {
+    const columns = Object.keys(changes) as (keyof FeedbackChanges)[];
+    const set = columns.map((column, index) => `${column} = $${index + 3}::${TYPES[column]}`);
+    const [rows] = await manager.query<[{ run_id: string | null }[], number]>(
+      `UPDATE trace_feedback SET ${[...set, 'modified_at = now()'].join(', ')}
+       WHERE tenant_id = $1 AND feedback_id = $2 RETURNING run_id`,
+      [tenantId, feedbackId, ...columns.map((column) => changes[column])],
+    );
+    return rows[0] && { runId: rows[0].run_id };
   }
 
   /** @returns the run that the deleted feedback was on; undefined when there was no such feedback. */

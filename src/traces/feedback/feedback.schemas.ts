@@ -38,12 +38,15 @@ export const createFeedbackSchema = z.object({
 });
 export type CreateFeedback = z.output<typeof createFeedbackSchema>;
 
+/** A field that null clears. */
+const clearableJson = z.unknown().nullable().optional();
+
 export const updateFeedbackSchema = z.object({
   score,
-  value: json,
+  value: clearableJson,
   comment: z.string().nullish(),
-  correction: json,
-  feedback_config: json,
+  correction: clearableJson,
+  feedback_config: clearableJson,
 });
 export type UpdateFeedback = z.output<typeof updateFeedbackSchema>;
 

@@ -6,7 +6,7 @@ import type { TenantId } from '../../auth/tenant';
 import { TraceIngestRepository } from '../ingest/trace-ingest.repository';
 import { storing } from '../storing';
 import { traceErrors } from '../trace.errors';
-import { toValues } from './feedback-values';
+import { toChanges, toValues } from './feedback-values';
 import { FeedbackRepository, FeedbackRow, FeedbackValues } from './feedback.repository';
 import type { CreateFeedback, ListFeedback, UpdateFeedback } from './feedback.schemas';
 
@@ -71,30 +71,36 @@ export class FeedbackService {
     return this.feedback.listFeedback(tenantId, query);
   }
 
-  /** @throws {ApiError} 404 */
+  /** Changes the given fields; null clears one. @throws {ApiError} 404 */
   async updateFeedback(tenantId: TenantId, feedbackId: string, body: UpdateFeedback): Promise<FeedbackRow> {
-    const row = await this.readFeedback(tenantId, feedbackId);
-    const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined && value !== null));
-    const { feedback_id: id, project_id: sessionId, feedback_source: source, ...kept } = row;
-    const merged = {
-      ...kept,
-      id,
-      session_id: sessionId,
-      feedback_source: source as CreateFeedback['feedback_source'],
-      ...given,
-    };
-    await this.store(tenantId, toValues({ ...merged, modified_at: null }));
+    await this.change(tenantId, feedbackId, (manager) =>
+      this.feedback.updateFeedback(manager, tenantId, feedbackId, toChanges(body)),
+    );
     return this.readFeedback(tenantId, feedbackId);
   }
 
   /** @throws {ApiError} 404 */
   async deleteFeedback(tenantId: TenantId, feedbackId: string): Promise<void> {
-    await this.database.transaction(async (manager) => {
+    await this.change(tenantId, feedbackId, (manager) => this.feedback.deleteFeedback(manager, tenantId, feedbackId));
+  }
+
+  /**
+   * Changes stored feedback together with the summary of its run.
+   * @param write returns the run that the feedback is on; undefined when there is no such feedback
+   * @throws {ApiError} 404
+   */
+  private async change(
+    tenantId: TenantId,
+    feedbackId: string,
+    write: (manager: EntityManager) => Promise<{ runId: string | null } | undefined>,
+  ): Promise<void> {
+    const change = async (manager: EntityManager): Promise<void> => {
       await this.runs.lockRuns(manager, tenantId, await this.feedback.runsOf(manager, tenantId, [feedbackId]));
-      const deleted = await this.feedback.deleteFeedback(manager, tenantId, feedbackId);
-      if (!deleted) throw traceErrors.feedbackNotFound();
-      if (deleted.runId !== null) await this.feedback.refreshStats(manager, tenantId, [deleted.runId]);
-    });
+      const changed = await write(manager);
+      if (!changed) throw traceErrors.feedbackNotFound();
+      if (changed.runId !== null) await this.feedback.refreshStats(manager, tenantId, [changed.runId]);
+    };
+    await storing(() => this.database.transaction(change));
   }
 
   private async store(tenantId: TenantId, values: FeedbackValues): Promise<void> {
