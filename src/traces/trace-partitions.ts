@@ -93,9 +93,17 @@ export class TracePartitions {
     return partitions.length;
   }
 
-  /** Forgets runs of which only ends or feedback came, and never a start. */
+  /**
+   * Forgets runs of which only ends, attachments or feedback came, and never a start. The feedback stays: it can be read without
+   * its run.
+   */
   async forgetHeld(before: Date): Promise<void> {
-    await this.database.query('DELETE FROM trace_run_keys WHERE start_time IS NULL AND received_at < $1', [before]);
+    await this.database.query(
+      `WITH forgotten AS (
+         DELETE FROM trace_run_keys WHERE start_time IS NULL AND received_at < $1 RETURNING tenant_id, run_id)
+       DELETE FROM trace_attachments a USING forgotten f WHERE a.tenant_id = f.tenant_id AND a.run_id = f.run_id`,
+      [before],
+    );
   }
 
   /** Links that leave feedback, once they have expired. */
@@ -113,5 +121,11 @@ export class TracePartitions {
       );
     }
     await this.database.query('DELETE FROM trace_run_keys WHERE start_time < $1', [before]);
+    // Feedback on runs that never came has no day but its own.
+    await this.database.query(
+      `DELETE FROM trace_feedback f WHERE f.run_id IS NOT NULL AND f.created_at < $1
+         AND NOT EXISTS (SELECT FROM trace_run_keys k WHERE k.tenant_id = f.tenant_id AND k.run_id = f.run_id)`,
+      [before],
+    );
   }
 }

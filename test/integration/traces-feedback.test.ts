@@ -73,6 +73,25 @@ describe('feedback of concurrent requests', () => {
     expect(await statsOf(after.id)).toBeNull();
   });
 
+  it('takes the project and the trace of a run that comes after it, follows it, and is deleted with the project', async () => {
+    const [run] = newRuns(1);
+    const { body } = await send('POST', '/feedback', { run_id: run.id, key: 'early', score: 1 });
+    const path = `/feedback/${String(body.id)}`;
+    expect(body).toMatchObject({ session_id: null, trace_id: null });
+    const projectId = async (name: string): Promise<string> =>
+      (await send<{ id: string }[]>('GET', `/sessions?name=${name}`)).body[0]!.id;
+    const patch = { ...run, session_name: 'before', end_time: '2026-11-20T10:00:01Z' };
+    expect((await send('POST', '/runs/batch', { patch: [patch] })).status).toBe(202);
+    const before = await projectId('before');
+    expect((await send('GET', path)).body).toMatchObject({ session_id: before, trace_id: run.id });
+    await post([{ ...run, session_name: 'after' }]);
+    const after = await projectId('after');
+    expect((await send('GET', `/feedback?session=${after}`)).body).toMatchObject([{ id: body.id, trace_id: run.id }]);
+    expect((await send('GET', `/feedback?session=${before}`)).body).toEqual([]);
+    await send('DELETE', `/sessions/${after}`);
+    expect((await send('GET', path)).status).toBe(404);
+  });
+
   it('keeps what an update omits, and clears what it sets to null', async () => {
     const [run] = newRuns(1);
     await post([run]);

@@ -66,6 +66,27 @@ describe('partitions of traces', () => {
     expect(await days()).toContain(day(-10).replaceAll('-', ''));
   });
 
+  it('outlive attachments of runs that never came, whose feedback stays until its own day is dropped', async () => {
+    const id = randomUUID();
+    const form = new FormData();
+    form.append(`attachment.${id}.notes`, new Blob(['hello'], { type: 'text/plain' }));
+    expect((await fetch(`${api.url}/runs/multipart`, { method: 'POST', body: form })).status).toBe(202);
+    const feedback = { run_id: id, key: 'quality', score: 1, created_at: `${day(-15)}T12:00:00Z` };
+    expect(await post('/feedback', feedback)).toBe(200);
+    await new TracePartitions(worker).forgetHeld(new Date(Date.now() + DAY_MS));
+    const count = async (table: string): Promise<number> => {
+      const [{ n }] = await worker.query<[{ n: number }]>(`SELECT count(*)::int AS n FROM ${table} WHERE run_id = $1`, [
+        id,
+      ]);
+      return n;
+    };
+    expect([await count('trace_attachments'), await count('trace_run_keys')]).toEqual([0, 0]);
+    expect(await count('trace_feedback')).toBe(1);
+    await post('/api/v1/runs', run(`${day(-14)}T12:00:00Z`));
+    await sweep({ GANTRY_TRACE_RETENTION_DAYS: '5' });
+    expect(await count('trace_feedback')).toBe(0);
+  });
+
   it('are dropped later while a backup reads them, and nothing waits for that', async () => {
     await post('/api/v1/runs', run(`${day(-20)}T12:00:00Z`));
     const sweeper = new TracePartitionSweep(

@@ -125,6 +125,14 @@ const REFRESH_STATS = `
   WHERE k.tenant_id = $1 AND k.run_id = ANY ($2::uuid[]) AND r.tenant_id = $1 AND r.project_id = k.project_id
     AND r.start_time = k.start_time AND r.run_id = k.run_id`;
 
+/** Feedback takes the project of its run, and its trace unless the feedback names one. */
+const PLACE_WITH_RUNS = `
+  UPDATE trace_feedback f SET project_id = r.project_id, trace_id = COALESCE(f.trace_id, r.trace_id)
+  FROM trace_run_keys k JOIN trace_runs r ON r.tenant_id = k.tenant_id AND r.project_id = k.project_id
+    AND r.start_time = k.start_time AND r.run_id = k.run_id
+  WHERE k.tenant_id = $1 AND k.run_id = ANY ($2::uuid[]) AND f.tenant_id = $1 AND f.run_id = k.run_id
+    AND (f.project_id IS DISTINCT FROM r.project_id OR f.trace_id IS NULL)`;
+
 @Injectable()
 export class FeedbackRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
@@ -139,6 +147,11 @@ export class FeedbackRepository {
    */
   async refreshStats(manager: EntityManager, tenantId: TenantId, runIds: string[]): Promise<void> {
     await manager.query(REFRESH_STATS, [tenantId, runIds]);
+  }
+
+  /** Moves the feedback on runs, which the transaction has locked, to the places that these have now. */
+  async placeWithRuns(manager: EntityManager, tenantId: TenantId, runIds: string[]): Promise<void> {
+    await manager.query(PLACE_WITH_RUNS, [tenantId, runIds]);
   }
 
   /** Those of the runs that have feedback. */

@@ -52,12 +52,14 @@ export class FeedbackService {
     if (runIds.length > 0) await this.feedback.refreshStats(manager, tenantId, runIds);
   }
 
-  /** Runs whose feedback came before them get its summary. */
-  async refresh(manager: EntityManager, tenantId: TenantId, newRunIds: string[]): Promise<void> {
-    if (newRunIds.length === 0) return;
-    const runIds = await this.feedback.withFeedback(manager, tenantId, newRunIds);
-    // Most runs have none, and to plan the update takes longer than to find that out.
-    if (runIds.length > 0) await this.feedback.refreshStats(manager, tenantId, runIds);
+  /** Feedback that came before its run gets the run's place, and the run gets its summary; the same when a run has moved. */
+  async refresh(manager: EntityManager, tenantId: TenantId, placedRunIds: string[]): Promise<void> {
+    if (placedRunIds.length === 0) return;
+    const runIds = await this.feedback.withFeedback(manager, tenantId, placedRunIds);
+    // Most runs have none, and to plan the updates takes longer than to find that out.
+    if (runIds.length === 0) return;
+    await this.feedback.placeWithRuns(manager, tenantId, runIds);
+    await this.feedback.refreshStats(manager, tenantId, runIds);
   }
 
   /** @throws {ApiError} 404 */

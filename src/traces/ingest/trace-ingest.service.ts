@@ -26,9 +26,10 @@ const MAX_ATTEMPTS = 3;
 
 /** The other parts of an upload, which are stored in the transaction of its runs. */
 export interface Accompaniment {
-  /** Runs that `store` changes as well. They are locked together with those of the operations. */
-  changedRuns: (manager: EntityManager) => Promise<string[]>;
-  store: (manager: EntityManager, changedRunIds: string[], newRunIds: string[]) => Promise<void>;
+  /** Runs to which `store` adds something. They are locked together with those of the operations. */
+  lockedRuns: (manager: EntityManager) => Promise<string[]>;
+  /** @param placedRunIds runs that are new, or that have moved to another project or start */
+  store: (manager: EntityManager, placedRunIds: string[]) => Promise<void>;
 }
 
 /** Merges operations on runs, in any order and any number of times, into rows. */
@@ -89,15 +90,15 @@ export class TraceIngestService {
 
   private async commit(tenantId: TenantId, changes: Map<string, RunChange>, also: Accompaniment): Promise<void> {
     await this.database.transaction(async (manager) => {
-      const changedRunIds = await also.changedRuns(manager);
+      const lockedRunIds = await also.lockedRuns(manager);
       // Copies, since each attempt computes positions from what is stored then.
       const copies = new Map([...changes].map(([runId, change]) => [runId, { ...change }]));
-      const newRunIds = await this.store(manager, tenantId, copies, changedRunIds);
-      await also.store(manager, changedRunIds, newRunIds);
+      const placedRunIds = await this.store(manager, tenantId, copies, lockedRunIds);
+      await also.store(manager, placedRunIds);
     });
   }
 
-  /** @returns the ids of the new runs */
+  /** @returns the ids of the runs that are new or have moved */
   private async store(
     manager: EntityManager,
     tenantId: TenantId,
@@ -109,7 +110,7 @@ export class TraceIngestService {
       const place = placeOf(change);
       return { runId, change, place, held: place ? null : change };
     });
-    const others = alsoLocked.filter((runId) => !changes.has(runId)).map(unknownRun);
+    const others = [...new Set(alsoLocked)].filter((runId) => !changes.has(runId)).map(unknownRun);
     const claimed = await this.runs.claimKeys(manager, tenantId, [...runs, ...others]);
     const keys = new Map(claimed.filter(({ runId }) => changes.has(runId)).map((key) => [key.runId, key]));
     const stored = [...keys.values()].filter((key): key is RunKey & { place: RunPlace } => key.place !== null);
@@ -144,7 +145,7 @@ export class TraceIngestService {
     if (moved.length > 0) await this.runs.moveKeys(manager, tenantId, moved);
     if (held.length > 0) await this.runs.hold(manager, tenantId, held);
     await this.positions.settle(manager, tenantId, unsettled);
-    return inserted.map(({ runId }) => runId);
+    return [...new Set([...inserted, ...moved].map(({ runId }) => runId))];
   }
 
   private checkTimes(changes: Map<string, RunChange>): void {

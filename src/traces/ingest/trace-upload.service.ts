@@ -55,12 +55,17 @@ export class TraceUploadService {
   private async read(tenantId: TenantId, upload: Upload, attachments: Attachment[] = []): Promise<void> {
     const { operations, feedback } = await this.reader.read(upload);
     const stored = await this.attachments.writeAttachments(tenantId, attachments);
+    let commentedRunIds: string[] = [];
     await this.ingestion.ingest(tenantId, operations, {
-      changedRuns: (manager) => this.feedback.runsOf(manager, tenantId, feedback),
-      store: async (manager, changedRunIds, newRunIds) => {
+      lockedRuns: async (manager) => {
+        commentedRunIds = await this.feedback.runsOf(manager, tenantId, feedback);
+        // An attachment of a run that never comes is deleted with the key of that run.
+        return [...commentedRunIds, ...stored.map(({ runId }) => runId)];
+      },
+      store: async (manager, placedRunIds) => {
         await this.attachments.insert(manager, tenantId, stored);
-        await this.feedback.writeFeedback(manager, tenantId, feedback, changedRunIds);
-        await this.feedback.refresh(manager, tenantId, newRunIds);
+        await this.feedback.writeFeedback(manager, tenantId, feedback, commentedRunIds);
+        await this.feedback.refresh(manager, tenantId, placedRunIds);
       },
     });
   }
