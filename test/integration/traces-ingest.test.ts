@@ -374,6 +374,20 @@ describe('trace ingestion', () => {
     expect((await send('POST', '/runs/query', { id: [run.id] })).body.runs).toHaveLength(1);
   });
 
+  it('takes a later patch without end_time for a correction, and a repeated end changes nothing after it', async () => {
+    const run = newRun({ tags: ['begun'] });
+    const end = { ...run, outputs: { usage: 'long' }, tags: ['ended'], end_time: '2026-11-20T10:00:02Z' };
+    await send('POST', '/api/v1/runs', run);
+    await send('POST', '/api/v1/runs/batch', { patch: [end] });
+    expect((await send('PATCH', `/runs/${run.id}`, { outputs: { a: 1 }, tags: [] })).status).toBe(202);
+    await send('POST', '/api/v1/runs/batch', { patch: [end] });
+    expect(await read(run.id)).toMatchObject({ outputs: { a: 1 }, tags: ['ended'], status: 'success' });
+    const other = newRun();
+    const patches = [{ ...end, id: other.id, trace_id: other.id, dotted_order: other.dotted_order }];
+    await send('POST', '/api/v1/runs/batch', { post: [other], patch: [...patches, { id: other.id, outputs: { b: 1 } }] });
+    expect(await read(other.id)).toMatchObject({ outputs: { b: 1 } });
+  });
+
   it('stores the same row for every interleaving of the same operations', async () => {
     const template = newRun({ inputs: { question: 1 }, outputs: {}, events: [], extra: { metadata: { a: 1 } } });
     const operations = (id: string): [string, Json][] => {
@@ -416,7 +430,8 @@ describe('trace ingestion', () => {
         }
         const { rows: found } = await db.query<Json>('SELECT * FROM trace_runs WHERE run_id = $1', [id]);
         expect(found).toHaveLength(1);
-        const { received_at: _received, updated_at: _updated, ...row } = found[0];
+        // The rank of the tags has the time at which they were received.
+        const { received_at: _received, updated_at: _updated, merge_ranks: _ranks, ...row } = found[0];
         rows.add(JSON.stringify(row).replaceAll(id, 'ID'));
         expect([...rows]).toHaveLength(1);
       }),

@@ -12,12 +12,16 @@ import {
   RunField,
 } from './run-merge';
 
-function change(kind: OperationKind, fields: Partial<Record<RunField, string>>): RunChange {
+function change(
+  kind: OperationKind,
+  fields: Partial<Record<RunField, string>>,
+  receivedAt = '2026-11-20T10:00:09.000000Z',
+): RunChange {
   const endTime = fields.end_time as Instant | undefined;
   const ranked: RunChange = {};
   for (const field of RUN_FIELDS) {
     const value = fields[field];
-    if (value !== undefined) ranked[field] = { value, rank: rankOf(field, value, kind, endTime) };
+    if (value !== undefined) ranked[field] = { value, rank: rankOf(field, value, kind, endTime, receivedAt as Instant) };
   }
   return ranked;
 }
@@ -47,9 +51,9 @@ describe('merging operations on a run', () => {
       change('post', { name: 'run', inputs: '{"a":1}', outputs: '{}', events: '[]', start_time: EARLY, project: 'p' }),
       change('patch', { outputs: '{"first":1}', end_time: EARLY, extra: '{"b":2}', start_time: LATE }),
       change('patch', { outputs: '{"second":1}', end_time: LATE, extra: '{}' }),
-      change('patch', { tags: '["one"]', name: 'renamed' }),
-      change('patch', { tags: '["two"]' }),
-      change('patch', { tags: '["three"]', outputs: '{"untimed":"and longer than the others"}' }),
+      change('patch', { tags: '["one"]', name: 'renamed', end_time: EARLY }),
+      change('patch', { tags: '["two"]', end_time: EARLY }),
+      change('patch', { tags: '["three"]', outputs: '{"early":"and longer than the others"}', end_time: EARLY }),
     ];
     const expected = values(fold(operations));
     expect(expected).toMatchObject({
@@ -83,7 +87,8 @@ describe('merging operations on a run', () => {
           project: value,
           dotted_order: fc.constantFrom('a'.repeat(60), 'b'.repeat(60)),
         },
-        { requiredKeys: [] },
+        // Those without one depend on the order of arrival.
+        { requiredKeys: ['end_time'] },
       )
       .map((fields) => change('patch', fields));
     // One post: of two that differ the first to arrive stays, by design.
@@ -109,6 +114,36 @@ describe('merging operations on a run', () => {
       }),
       { numRuns: 2_000, seed: jest.getSeed() },
     );
+  });
+
+  describe('takes a patch without end_time', () => {
+    const post = change('post', { outputs: '{}' });
+    const end = change('patch', { outputs: '{"end":"of the run"}', end_time: LATE });
+    const untimed = (outputs: string, receivedAt: string): RunChange => change('patch', { outputs }, receivedAt);
+    const outputsOf = (...operations: RunChange[]): string | undefined => fold(operations).outputs?.value;
+    /** Times of receipt by a server whose clock is ahead of the client's, or not. */
+    const received = [EARLY, '2026-11-20T10:00:07.000000Z'];
+
+    it.each(received)('received at %s for less than the end that follows it', (time) => {
+      expect(outputsOf(post, untimed('{"progress":"longer than the end"}', time), end)).toBe(end.outputs?.value);
+    });
+
+    it.each(received)('received at %s for a correction of the end that came before', (time) => {
+      const correction = untimed('{"a":1}', time);
+      expect(outputsOf(post, end, correction)).toBe('{"a":1}');
+      expect(outputsOf(end, correction, post, end)).toBe('{"a":1}');
+    });
+
+    it('that is received later for a correction of an earlier one, before and after the end', () => {
+      const [first, second] = [untimed('{"longer":1}', EARLY), untimed('{"b":2}', LATE)];
+      expect(outputsOf(post, first, second)).toBe('{"b":2}');
+      expect(outputsOf(post, end, first, second)).toBe('{"b":2}');
+    });
+
+    it('for less than an end that is newer than its receipt', () => {
+      const newer = change('patch', { outputs: '{"newer":1}', end_time: '2026-11-20T10:00:08.000000Z' });
+      expect(outputsOf(post, end, untimed('{"a":1}', received[1]), newer)).toBe('{"newer":1}');
+    });
   });
 
   it('keeps the first of two posts that differ, unless the second has ended', () => {

@@ -60,6 +60,9 @@ export const COMPUTED_RANK = '+';
 const EMPTY_RANK = '0';
 /** Rank of nearly every field of a post, which is not stored. */
 export const POST_RANK = '1';
+const PATCH = '2';
+/** Patches without end_time: '!' sorts before any digit, and '~' after. */
+const UNTIMED = `${PATCH}!`;
 
 /** Where and under what a run stands is said by its post; a patch only repeats it, or says it first. */
 const IDENTITY: ReadonlySet<RunField> = new Set(['start_time', 'trace_id', 'parent_run_id', 'dotted_order', 'project']);
@@ -69,29 +72,61 @@ const IDENTITY: ReadonlySet<RunField> = new Set(['start_time', 'trace_id', 'pare
  * - an empty object or list is below every value, so it fills a gap and never overwrites;
  * - a patch is above a post, and among equals the operation with the newer end_time wins;
  * - two patches with equal end_time: the longer value, then the greater hash. That is arbitrary, and the same everywhere;
+ * - a patch without end_time is below each one that has it, and among these the one that was received last wins; see
+ *   `afterEnd` for those that arrive after the end of the run;
  * - two posts that differ: the first one stays (a client that repeats a post by mistake destroys nothing);
  * - for end_time itself the newest wins, for identity the post; between patches that differ about it, any, but the same one.
  */
-export function rankOf(field: RunField, value: string, kind: OperationKind, endTime: Instant | undefined): string {
+export function rankOf(
+  field: RunField,
+  value: string,
+  kind: OperationKind,
+  endTime: Instant | undefined,
+  receivedAt: Instant,
+): string {
   if (field === 'end_time') return value;
   if (IDENTITY.has(field)) return kind === 'post' ? POST_RANK : EMPTY_RANK + short(value);
   if (value === '{}') return EMPTY_RANK;
   if (value === '[]') return EMPTY_RANK + EMPTY_RANK;
   if (kind === 'post') return POST_RANK + (endTime ?? '');
-  // '!' sorts before any digit: a patch without end_time is below each one that has it.
-  return `2${endTime ?? ''}!${String(value.length).padStart(10, '0')}${hashOf(value)}`;
+  const time = endTime === undefined ? `${UNTIMED}${receivedAt}` : `${PATCH}${endTime}`;
+  return `${time}!${String(value.length).padStart(10, '0')}${hashOf(value)}`;
+}
+
+/**
+ * The rank of a value that arrives after the end of its run. One of a patch without end_time corrects what the end has said, so
+ * it counts as of the time of its receipt, and at least as of that end: a client's clock may be ahead. This alone depends on the
+ * order of arrival, and on repetitions.
+ */
+function afterEnd(rank: string, endTime: string | undefined): string {
+  if (endTime === undefined || !rank.startsWith(UNTIMED)) return rank;
+  const rest = rank.slice(UNTIMED.length);
+  const receivedAt = rest.slice(0, endTime.length);
+  return `${PATCH}${receivedAt > endTime ? receivedAt : endTime}~${rest}`;
+}
+
+/** A value that arrives where there is one, or none, of this rank: with its rank there if it wins, otherwise undefined. */
+export function winner(
+  next: FieldValue | undefined,
+  presentRank: string | undefined,
+  presentEnd: string | undefined,
+): FieldValue | undefined {
+  if (!next) return undefined;
+  const rank = afterEnd(next.rank, presentEnd);
+  if (presentRank !== undefined && rank <= presentRank) return undefined;
+  return rank === next.rank ? next : { ...next, rank };
 }
 
 const hashOf = (value: string): string => createHash('sha1').update(value).digest('base64url').slice(0, 8);
 /** Times and ids are short enough to be ranks themselves, and cost no hash. */
 const short = (value: string): string => (value.length <= 40 ? value : hashOf(value));
 
-/** Merges a later operation. For equal ranks, the earlier one is kept. */
+/** Merges an operation that was received later. For equal ranks, the earlier one is kept. */
 export function mergeChange(into: RunChange, from: RunChange): void {
+  const end = into.end_time?.value;
   for (const field of RUN_FIELDS) {
-    const next = from[field];
-    const present = into[field];
-    if (next && (!present || next.rank > present.rank)) into[field] = next;
+    const won = winner(from[field], into[field]?.rank, end);
+    if (won) into[field] = won;
   }
 }
 

@@ -4,10 +4,10 @@ import { parseExactly, stringifyExactly } from '../../http/exact-json';
 import { parseDottedOrder, uuidTime } from '../dotted-order';
 import { Instant, toInstant } from '../instant';
 import { traceErrors } from '../trace.errors';
-import { DERIVED_RANK, ExtraColumns, FieldValue, OperationKind, rankOf, RunChange, RunField } from './run-merge';
+import { DERIVED_RANK, ExtraColumns, OperationKind, rankOf, RunChange, RunField } from './run-merge';
 import { storableText } from '../../database/storable-text';
 import { hasStorableNumbers, MAX_NAME_LENGTH, NAME_RULE, NUMBER_RULE, storableJsonb } from '../stored-text';
-import { Usage, usageOf } from './usage';
+import { usageOf } from './usage';
 
 /** The fields that are separate parts in multipart requests, as the client's JSON text. */
 export const OUT_OF_BAND = ['inputs', 'outputs', 'events', 'extra', 'error', 'serialized'] as const;
@@ -67,7 +67,7 @@ export function readOperation(source: OperationSource): RunOperation {
   const endTime = instant('end_time');
   const change: RunChange = {};
   const set = (field: RunField, value: string | undefined, rank?: string): void => {
-    if (value !== undefined) change[field] = { value, rank: rank ?? rankOf(field, value, kind, endTime) };
+    if (value !== undefined) change[field] = { value, rank: rank ?? rankOf(field, value, kind, endTime, source.receivedAt) };
   };
 
   set('end_time', endTime);
@@ -120,7 +120,7 @@ export function readOperation(source: OperationSource): RunOperation {
     checkMetadata(parsed.extra?.value, fail);
     change.extra.columns = extraColumns(parsed.extra?.value);
   }
-  deriveFrom(parsed, kind, endTime, change);
+  deriveFrom(parsed, set, change);
   return { runId, change };
 }
 
@@ -159,19 +159,12 @@ function readOutOfBand(
 /** Values from the run's payloads that are stored in columns: usage, and the time of the first token. */
 function deriveFrom(
   parsed: Partial<Record<OutOfBandField, Parsed>>,
-  kind: OperationKind,
-  endTime: Instant | undefined,
+  set: (field: RunField, value: string | undefined) => void,
   change: RunChange,
 ): void {
-  const ranked = (field: RunField, value: string): FieldValue => ({ value, rank: rankOf(field, value, kind, endTime) });
-  const usage: Usage | undefined = usageOf(
-    parsed.outputs?.value,
-    metadataOf(parsed.extra?.value),
-    change.run_type?.value,
-  );
-  if (usage) change.usage = ranked('usage', JSON.stringify(usage));
-  const firstToken = firstTokenTime(parsed.events?.value);
-  if (firstToken) change.first_token_time = ranked('first_token_time', firstToken);
+  const usage = usageOf(parsed.outputs?.value, metadataOf(parsed.extra?.value), change.run_type?.value);
+  set('usage', usage && JSON.stringify(usage));
+  set('first_token_time', firstTokenTime(parsed.events?.value));
 }
 
 /** @param extra parsed, with numbers as they were sent */

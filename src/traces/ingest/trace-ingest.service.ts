@@ -10,7 +10,7 @@ import { ProjectsService } from '../projects/projects.service';
 import { storing } from '../storing';
 import { traceErrors } from '../trace.errors';
 import { TracePartitions } from '../trace-partitions';
-import { DERIVED_RANK, encodeRanks, mergeChange, Ranks, RUN_FIELDS, RunChange, RunField } from './run-merge';
+import { DERIVED_RANK, encodeRanks, mergeChange, Ranks, RUN_FIELDS, RunChange, RunField, winner } from './run-merge';
 import { ProjectReference, RunOperation } from './run-operation';
 import { type ChangedRun, type NewRun, placeOf, type RunPlace } from './run-statements';
 import { RunKey, TraceIngestRepository, unknownRun } from './trace-ingest.repository';
@@ -130,8 +130,8 @@ export class TraceIngestService {
         if (!samePlace(update.place, key.place)) moved.push(update);
         continue;
       }
-      const change = { ...run.change };
-      if (key?.held) mergeChange(change, key.held);
+      const change = { ...(key?.held ?? run.change) };
+      if (key?.held) mergeChange(change, run.change);
       const place = placeOf(change);
       if (place) {
         inserted.push(newRun(run.runId, place, change));
@@ -189,9 +189,8 @@ function newRun(runId: string, place: RunPlace, change: RunChange): NewRun {
 function winning(runId: string, change: RunChange, storedAt: RunPlace, stored: Ranks): ChangedRun | undefined {
   const wins: RunChange = {};
   for (const field of RUN_FIELDS) {
-    const next = change[field];
-    const rank = stored[field];
-    if (next && (rank === undefined || next.rank > rank)) wins[field] = next;
+    const won = winner(change[field], stored[field], stored.end_time);
+    if (won) wins[field] = won;
   }
   if (Object.keys(wins).length === 0) return undefined;
   const place: RunPlace = {
