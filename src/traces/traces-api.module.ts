@@ -48,6 +48,7 @@ import { SharingService } from './shares/sharing.service';
 import { RunGroupsController, TraceThreadsController } from './threads/trace-threads.controller';
 import { TraceThreadsRepository } from './threads/trace-threads.repository';
 import { TraceThreadsService } from './threads/trace-threads.service';
+import { TraceDeletionRepository } from './trace-deletion.repository';
 import { TracesModule } from './traces.module';
 
 /** The api's half, for LangSmith clients: uploads, projects, feedback and queries. */
@@ -91,6 +92,7 @@ import { TracesModule } from './traces.module';
     SharesRepository,
     SharesService,
     SharingService,
+    TraceDeletionRepository,
     TraceIngestRepository,
     TraceIngestService,
     TracePositions,

@@ -66,7 +66,7 @@ describe('partitions of traces', () => {
     expect(await days()).toContain(day(-10).replaceAll('-', ''));
   });
 
-  it('outlive attachments of runs that never came, whose feedback stays until its own day is dropped', async () => {
+  it('are not needed to delete attachments of runs that never came, whose feedback is deleted with its own day', async () => {
     const id = randomUUID();
     const form = new FormData();
     form.append(`attachment.${id}.notes`, new Blob(['hello'], { type: 'text/plain' }));

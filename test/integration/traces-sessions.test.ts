@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { Pool } from 'pg';
+import { DataSource, EntityManager } from 'typeorm';
+import type { TenantId } from '../../src/auth/tenant';
+import { TraceIngestRepository, unknownRun } from '../../src/traces/ingest/trace-ingest.repository';
 import { startTestApi, TestApi } from '../support/api';
+import { waitFor } from '../support/wait-for';
 
 type Json = Record<string, unknown>;
 
@@ -97,6 +102,92 @@ describe('sessions', () => {
     expect((await send('GET', `/${String(body.id)}`)).status).toBe(404);
     expect((await api.app.inject({ url: `/api/v1/runs/${run.id}` })).statusCode).toBe(404);
     expect((await send('DELETE', `/${String(body.id)}`)).status).toBe(404);
+  });
+
+  describe('in use', () => {
+    let other: TestApi;
+    let sql: Pool;
+
+    beforeAll(async () => {
+      other = await startTestApi({}, api.database);
+      sql = new Pool({ connectionString: api.database.url, max: 2 });
+    });
+    afterAll(async () => {
+      await sql.end();
+      await other.close();
+    });
+
+    const newRun = (session?: string) => ({
+      ...{ id: randomUUID(), name: 'r', run_type: 'chain', start_time: Date.now() },
+      ...(session !== undefined && { session_name: session }),
+    });
+    const post = async (to: TestApi, run: Json): Promise<number> =>
+      (await to.app.inject({ method: 'POST', url: '/api/v1/runs', payload: run })).statusCode;
+    const projectOf = async (runId: string): Promise<unknown> =>
+      (await api.app.inject({ url: `/api/v1/runs/${runId}` })).json<Json>().session_id;
+    const found = async (name: string): Promise<Json> => (await send<[Json]>('GET', `?name=${name}`)).body[0];
+
+    it('are deleted as soon as an upload has released the runs that it holds', async () => {
+      const run = newRun('contended');
+      await post(api, run);
+      const upload = await sql.connect();
+      await upload.query('BEGIN');
+      await upload.query('SELECT FROM trace_run_keys WHERE run_id = $1 FOR UPDATE', [run.id]);
+      const deletion = send('DELETE', `/${String((await found('contended')).id)}`);
+      await waitFor('the deletion to wait for the upload', async () => {
+        const { rows } = await sql.query(
+          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return rows.length > 0;
+      });
+      await upload.query(`UPDATE trace_runs SET name = 'changed' WHERE run_id = $1`, [run.id]);
+      await upload.query('COMMIT');
+      upload.release();
+      expect((await deletion).status).toBe(200);
+      expect((await api.app.inject({ url: `/api/v1/runs/${run.id}` })).statusCode).toBe(404);
+    });
+
+    it('get no run of another process that still knows the deleted one', async () => {
+      await post(other, newRun('again'));
+      const before = await found('again');
+      await send('DELETE', `/${String(before.id)}`);
+      const run = newRun('again');
+      expect(await post(other, run)).toBe(202);
+      const after = await found('again');
+      expect(after.id).not.toBe(before.id);
+      expect(await projectOf(run.id)).toBe(after.id);
+      await send('DELETE', `/${String(after.id)}`);
+      const byId = { ...newRun(), session_id: after.id };
+      expect(await post(other, byId)).toBe(422);
+    });
+
+    it('leave no end of a run waiting for a deleted one', async () => {
+      const run = newRun();
+      const end = { outputs: { a: 1 }, end_time: Date.now(), session_name: 'held' };
+      await api.app.inject({ method: 'PATCH', url: `/api/v1/runs/${run.id}`, payload: end });
+      await send('DELETE', `/${String((await found('held')).id)}`);
+      expect(await post(api, run)).toBe(202);
+      expect(await projectOf(run.id)).toBe((await found('default')).id);
+    });
+
+    it('leave every stored run a key when one is deleted between the statements of an upload', async () => {
+      const run = newRun('keys');
+      await post(api, run);
+      const tenantId = (await found('keys')).tenant_id as TenantId;
+      await api.app.get(DataSource).transaction(async (manager) => {
+        let statements = 0;
+        const raced = Object.create(manager) as EntityManager;
+        raced.query = (async (text: string, parameters?: unknown[]) => {
+          statements += 1;
+          if (statements === 2) await sql.query('DELETE FROM trace_run_keys WHERE run_id = $1', [run.id]);
+          return manager.query<unknown>(text, parameters);
+        }) as EntityManager['query'];
+        const keys = await api.app.get(TraceIngestRepository).claimKeys(raced, tenantId, [unknownRun(run.id)]);
+        expect(keys).toEqual([]);
+      });
+      const { rows } = await sql.query('SELECT FROM trace_run_keys WHERE run_id = $1', [run.id]);
+      expect(rows).toHaveLength(1);
+    });
   });
 
   describe('of the second version', () => {

@@ -32,6 +32,14 @@ export interface RunKey {
   held: RunChange | null;
 }
 
+/** Projects that were deleted after an upload had looked them up. */
+export class ProjectsGone extends Error {
+  constructor(readonly projectIds: string[]) {
+    super('A project was deleted while runs were being stored in it');
+    this.name = 'ProjectsGone';
+  }
+}
+
 /** The key of a run of which nothing is known but its id. */
 export const unknownRun = (runId: string): RunKey => ({ runId, place: null, held: null });
 
@@ -40,15 +48,45 @@ export const unknownRun = (runId: string): RunKey => ({ runId, place: null, held
 export class TraceIngestRepository {
   /**
    * Claims the keys of these runs: inserts new ones, locks existing ones, and returns the latter. Both phases use the same
-   * order of ids, so that requests with common runs wait and never deadlock.
+   * order of ids, so that requests with common runs wait and never deadlock. The projects of the runs can't be deleted until the
+   * transaction ends.
+   * @throws {ProjectsGone}
    */
   async claimKeys(manager: EntityManager, tenantId: TenantId, runs: RunKey[]): Promise<RunKey[]> {
-    const sorted = [...runs].sort((a, b) => (a.runId < b.runId ? -1 : 1));
+    const claimed: RunKey[] = [];
+    let open = [...runs].sort((a, b) => (a.runId < b.runId ? -1 : 1));
+    for (;;) {
+      const isNew = await this.insertKeys(manager, tenantId, open);
+      const present = open.filter(({ runId }) => !isNew.has(runId));
+      if (present.length === 0) return claimed;
+      const locked = await this.lockKeys(
+        manager,
+        tenantId,
+        present.map(({ runId }) => runId),
+      );
+      claimed.push(...locked);
+      const isLocked = new Set(locked.map(({ runId }) => runId));
+      open = present.filter(({ runId }) => !isLocked.has(runId));
+      if (open.length === 0) return claimed;
+      // These were deleted between the two statements, or their project was.
+      await this.checkProjects(manager, tenantId, open);
+    }
+  }
+
+  /** @returns the ids of the runs that had no key; those of deleted projects get none */
+  private async insertKeys(manager: EntityManager, tenantId: TenantId, sorted: RunKey[]): Promise<Set<string>> {
     const isNew = new Set<string>();
+    const projectIds = projectsOf(sorted);
     for (const slice of slices(sorted, ({ held }) => (held ? weightOf(held) : 0))) {
+      // The projects are locked before any key, since their deletion locks them in this order.
       const created = await manager.query<{ run_id: string }[]>(
-        `INSERT INTO trace_run_keys (tenant_id, run_id, project_id, start_time, held)
-         SELECT $1, v.* FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[]) AS v
+        `WITH projects AS (
+           SELECT project_id FROM trace_projects
+           WHERE tenant_id = $1 AND project_id = ANY ($6::uuid[]) ORDER BY project_id FOR KEY SHARE)
+         INSERT INTO trace_run_keys (tenant_id, run_id, project_id, start_time, held)
+         SELECT $1, v.run_id, v.project_id, v.start_time, v.held
+         FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[]) AS v (run_id, project_id, start_time, held)
+         WHERE v.project_id IS NULL OR v.project_id IN (SELECT project_id FROM projects)
          ON CONFLICT (tenant_id, run_id) DO NOTHING
          RETURNING run_id`,
         [
@@ -57,12 +95,15 @@ export class TraceIngestRepository {
           slice.map(({ place }) => place?.projectId ?? null),
           slice.map(({ place }) => place?.startTime ?? null),
           slice.map(({ held }) => held && JSON.stringify(held)),
+          projectIds,
         ],
       );
       for (const row of created) isNew.add(row.run_id);
     }
-    const present = sorted.map(({ runId }) => runId).filter((runId) => !isNew.has(runId));
-    if (present.length === 0) return [];
+    return isNew;
+  }
+
+  private async lockKeys(manager: EntityManager, tenantId: TenantId, present: string[]): Promise<RunKey[]> {
     const rows = await manager.query<
       { run_id: string; project_id: string | null; start_time: Instant | null; held: string | null }[]
     >(
@@ -85,15 +126,17 @@ export class TraceIngestRepository {
     if (runIds.length > 0) await this.claimKeys(manager, tenantId, runIds.map(unknownRun));
   }
 
+  /** @throws {ProjectsGone} */
   async moveKeys(
     manager: EntityManager,
     tenantId: TenantId,
     runs: { runId: string; place: RunPlace }[],
   ): Promise<void> {
-    await manager.query(
+    const [, moved] = await manager.query<[unknown[], number]>(
       `UPDATE trace_run_keys k SET project_id = v.project_id, start_time = v.start_time, held = NULL
        FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[]) AS v (run_id, project_id, start_time)
-       WHERE k.tenant_id = $1 AND k.run_id = v.run_id`,
+       WHERE k.tenant_id = $1 AND k.run_id = v.run_id
+         AND EXISTS (SELECT FROM trace_projects p WHERE p.tenant_id = $1 AND p.project_id = v.project_id)`,
       [
         tenantId,
         runs.map(({ runId }) => runId),
@@ -101,6 +144,23 @@ export class TraceIngestRepository {
         runs.map(({ place }) => place.startTime),
       ],
     );
+    if (moved < runs.length) await this.checkProjects(manager, tenantId, runs);
+  }
+
+  /** @throws {ProjectsGone} */
+  private async checkProjects(
+    manager: EntityManager,
+    tenantId: TenantId,
+    runs: { place: RunPlace | null }[],
+  ): Promise<void> {
+    const projectIds = projectsOf(runs);
+    const rows = await manager.query<{ project_id: string }[]>(
+      'SELECT project_id FROM trace_projects WHERE tenant_id = $1 AND project_id = ANY ($2::uuid[])',
+      [tenantId, projectIds],
+    );
+    const isThere = new Set(rows.map((row) => row.project_id));
+    const gone = projectIds.filter((projectId) => !isThere.has(projectId));
+    if (gone.length > 0) throw new ProjectsGone(gone);
   }
 
   async hold(manager: EntityManager, tenantId: TenantId, runs: { runId: string; held: RunChange }[]): Promise<void> {
@@ -235,6 +295,11 @@ export class TraceIngestRepository {
     );
     return new Map(rows.map((row) => [row.run_id, { traceId: row.trace_id, dottedOrder: row.dotted_order }]));
   }
+}
+
+/** The projects that runs name. */
+function projectsOf(runs: { place: RunPlace | null }[]): string[] {
+  return [...new Set(runs.flatMap(({ place }) => place?.projectId ?? []))];
 }
 
 /** The earliest and the latest of these moments. */

@@ -13,7 +13,7 @@ import { TracePartitions } from '../trace-partitions';
 import { DERIVED_RANK, encodeRanks, mergeChange, Ranks, RUN_FIELDS, RunChange, RunField, winner } from './run-merge';
 import { ProjectReference, RunOperation } from './run-operation';
 import { type ChangedRun, type NewRun, placeOf, type RunPlace } from './run-statements';
-import { RunKey, TraceIngestRepository, unknownRun } from './trace-ingest.repository';
+import { ProjectsGone, RunKey, TraceIngestRepository, unknownRun } from './trace-ingest.repository';
 import { TracePositions } from './trace-positions.service';
 import { UploadGate } from './upload-gate';
 
@@ -68,18 +68,24 @@ export class TraceIngestService {
   }
 
   private async write(tenantId: TenantId, changes: Map<string, RunChange>, also: Accompaniment): Promise<void> {
-    await this.resolveProjects(tenantId, changes);
     const days = daysOf(changes);
+    const goneProjects = new Set<string>();
     await this.partitions.ensure(days);
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.commit(tenantId, changes, also);
+        // Copies, since each attempt looks up projects and computes positions from what is stored then.
+        const copies = await this.withProjects(tenantId, changes);
+        return await this.commit(tenantId, copies, goneProjects, also);
       } catch (error) {
         if (isMissingPartition(error) && attempt < MAX_ATTEMPTS) {
           // Another process has dropped the partition of the day since.
           this.partitions.forget();
           await this.partitions.ensure(days);
-        } else if (!isConflict(error)) {
+        } else if (error instanceof ProjectsGone && attempt < MAX_ATTEMPTS) {
+          // Deleted since: a name stands for a new project now.
+          for (const projectId of error.projectIds) goneProjects.add(projectId);
+          this.projects.forget();
+        } else if (!isConflict(error) && !(error instanceof ProjectsGone)) {
           throw error;
         } else if (attempt === MAX_ATTEMPTS) {
           throw traceErrors.storeBusy();
@@ -88,22 +94,29 @@ export class TraceIngestService {
     }
   }
 
-  private async commit(tenantId: TenantId, changes: Map<string, RunChange>, also: Accompaniment): Promise<void> {
+  private async commit(
+    tenantId: TenantId,
+    changes: Map<string, RunChange>,
+    goneProjects: ReadonlySet<string>,
+    also: Accompaniment,
+  ): Promise<void> {
     await this.database.transaction(async (manager) => {
       const lockedRunIds = await also.lockedRuns(manager);
-      // Copies, since each attempt computes positions from what is stored then.
-      const copies = new Map([...changes].map(([runId, change]) => [runId, { ...change }]));
-      const placedRunIds = await this.store(manager, tenantId, copies, lockedRunIds);
+      const placedRunIds = await this.store(manager, tenantId, changes, lockedRunIds, goneProjects);
       await also.store(manager, placedRunIds);
     });
   }
 
-  /** @returns the ids of the runs that are new or have moved */
+  /**
+   * @param goneProjects projects that were deleted after parts of runs had been held for them
+   * @returns the ids of the runs that are new or have moved
+   */
   private async store(
     manager: EntityManager,
     tenantId: TenantId,
     changes: Map<string, RunChange>,
     alsoLocked: string[],
+    goneProjects: ReadonlySet<string>,
   ): Promise<string[]> {
     const unsettled = await this.positions.complete(manager, tenantId, changes);
     const runs = [...changes].map(([runId, change]) => {
@@ -130,7 +143,7 @@ export class TraceIngestService {
         if (!samePlace(update.place, key.place)) moved.push(update);
         continue;
       }
-      const change = { ...(key?.held ?? run.change) };
+      const change = key?.held ? withoutProjects(key.held, goneProjects) : { ...run.change };
       if (key?.held) mergeChange(change, run.change);
       const place = placeOf(change);
       if (place) {
@@ -157,12 +170,14 @@ export class TraceIngestService {
     }
   }
 
-  private async resolveProjects(tenantId: TenantId, changes: Map<string, RunChange>): Promise<void> {
-    for (const change of changes.values()) {
-      if (!change.project) continue;
-      const value = await this.projects.resolve(tenantId, change.project.value as ProjectReference);
-      change.project = { ...change.project, value };
+  /** The same changes, with the ids of the projects that they name. */
+  private async withProjects(tenantId: TenantId, changes: Map<string, RunChange>): Promise<Map<string, RunChange>> {
+    const resolved = new Map<string, RunChange>();
+    for (const [runId, { project, ...change }] of changes) {
+      const value = project && (await this.projects.resolve(tenantId, project.value as ProjectReference));
+      resolved.set(runId, { ...change, ...(project && value && { project: { ...project, value } }) });
     }
+    return resolved;
   }
 }
 
@@ -170,6 +185,11 @@ function daysOf(changes: Map<string, RunChange>): Set<string> {
   const days = new Set<string>();
   for (const { start_time: start } of changes.values()) if (start) days.add(utcDay(start.value as Instant));
   return days;
+}
+
+/** A copy of what is held of a run; it is put into the project of its post when its own is gone. */
+function withoutProjects({ project, ...held }: RunChange, gone: ReadonlySet<string>): RunChange {
+  return project && !gone.has(project.value) ? { ...held, project } : held;
 }
 
 function samePlace(a: RunPlace, b: RunPlace): boolean {

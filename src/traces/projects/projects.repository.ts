@@ -275,30 +275,4 @@ export class ProjectsRepository {
     );
     return new Map(rows.map(({ project_id: projectId, ...feedback }) => [projectId, feedback]));
   }
-
-  /** Deletes projects with everything in them; returns their number. */
-  async deleteProjects(tenantId: TenantId, projectIds: string[]): Promise<number> {
-    return this.projects.manager.transaction(async (manager) => {
-      const parameters = [tenantId, projectIds];
-      // Deleted first, since the audit log records only traces that are deleted individually, not those that are deleted with
-      // their project.
-      const result = await manager
-        .createQueryBuilder()
-        .delete()
-        .from(ProjectEntity)
-        .where('tenant_id = :tenantId AND project_id = ANY (:projectIds)', { tenantId, projectIds })
-        .execute();
-      for (const table of ['trace_attachments', 'trace_feedback_links']) {
-        await manager.query(
-          `DELETE FROM ${table} a USING trace_run_keys k
-           WHERE a.tenant_id = $1 AND k.tenant_id = $1 AND k.run_id = a.run_id AND k.project_id = ANY ($2::uuid[])`,
-          parameters,
-        );
-      }
-      for (const table of ['trace_shares', 'trace_feedback', 'trace_runs', 'trace_run_keys']) {
-        await manager.query(`DELETE FROM ${table} WHERE tenant_id = $1 AND project_id = ANY ($2::uuid[])`, parameters);
-      }
-      return result.affected ?? 0;
-    });
-  }
 }

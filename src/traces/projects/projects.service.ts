@@ -5,6 +5,7 @@ import type { ProjectReference } from '../ingest/run-operation';
 import { storableJsonb } from '../stored-text';
 import { storing } from '../storing';
 import { traceErrors } from '../trace.errors';
+import { TraceDeletionRepository } from '../trace-deletion.repository';
 import { ProjectEntity } from './project.entity';
 import { NewProject, ProjectFeedback, ProjectsRepository, ProjectStats } from './projects.repository';
 import type { CreateProject, ListProjects, UpdateProject } from './projects.schemas';
@@ -26,7 +27,10 @@ const NO_FEEDBACK: ProjectFeedback = { feedback_stats: null, session_feedback_st
 export class ProjectsService {
   private readonly cache = new Map<string, { projectId: string; until: number }>();
 
-  constructor(private readonly projects: ProjectsRepository) {}
+  constructor(
+    private readonly projects: ProjectsRepository,
+    private readonly deletion: TraceDeletionRepository,
+  ) {}
 
   /** The project that a run names; an unused name creates one. */
   async resolve(tenantId: TenantId, reference: ProjectReference): Promise<string> {
@@ -37,6 +41,11 @@ export class ProjectsService {
     if (this.cache.size >= CACHE_ENTRIES) this.cache.clear();
     this.cache.set(cacheKey, { projectId, until: Date.now() + CACHE_MS });
     return projectId;
+  }
+
+  /** Forgets the cached projects after one was deleted, perhaps by another process. */
+  forget(): void {
+    this.cache.clear();
   }
 
   private async lookUp(tenantId: TenantId, reference: ProjectReference): Promise<string> {
@@ -118,7 +127,7 @@ export class ProjectsService {
       if (owner && owner.projectId !== projectId) throw traceErrors.projectExists(body.name);
     }
     const { project } = await this.readProject(tenantId, projectId, { include_stats: false });
-    this.cache.clear();
+    this.forget();
     const fields = { ...toFields(body), ...(body.name != null && { name: body.name }) };
     return (await this.change(tenantId, project.projectId, fields)) ?? project;
   }
@@ -129,8 +138,8 @@ export class ProjectsService {
 
   /** @throws {ApiError} 404 when none of the projects exists. */
   async deleteProjects(tenantId: TenantId, projectIds: string[]): Promise<void> {
-    const deleted = await this.projects.deleteProjects(tenantId, projectIds);
-    this.cache.clear();
+    const deleted = await this.deletion.deleteProjects(tenantId, projectIds);
+    this.forget();
     if (deleted === 0) throw traceErrors.projectNotFound();
   }
 }

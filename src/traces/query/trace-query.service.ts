@@ -7,6 +7,7 @@ import { instantOf } from '../instant';
 import { ProjectsService } from '../projects/projects.service';
 import { SharesService } from '../shares/shares.service';
 import { traceErrors } from '../trace.errors';
+import { TraceDeletionRepository } from '../trace-deletion.repository';
 import {
   checkSelects,
   dayAgo,
@@ -59,6 +60,7 @@ export class TraceQueryService {
     private readonly usage: TraceUsageRepository,
     private readonly statistics: TraceStatsRepository,
     private readonly shares: SharesService,
+    private readonly deletion: TraceDeletionRepository,
   ) {}
 
   /** @throws {ApiError} 422 for an invalid filter, with the position, and for a query without conditions */
@@ -201,7 +203,7 @@ export class TraceQueryService {
   }
 
   async deleteTraces(tenantId: TenantId, projectId: string, traceIds: string[]): Promise<number> {
-    return this.runs.deleteTraces(tenantId, projectId, traceIds);
+    return this.deletion.deleteTraces(tenantId, projectId, traceIds);
   }
 
   private pageOfRun(

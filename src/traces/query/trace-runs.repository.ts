@@ -89,9 +89,6 @@ function pageToSql(tenantId: TenantId, { selection, order, limit, after }: RunPa
     ORDER BY r.start_time ${order}, r.run_id ${order} LIMIT ${params.add(limit, 'int')}`;
 }
 
-/** Tables whose rows go with their run. */
-const OF_RUNS = ['trace_attachments', 'trace_feedback', 'trace_feedback_links', 'trace_shares', 'trace_run_keys'];
-
 @Injectable()
 export class TraceRunsRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
@@ -112,23 +109,5 @@ export class TraceRunsRepository {
       params.values,
     );
     return bytes;
-  }
-
-  /** Deletes whole traces of a project with all that belongs to their runs. */
-  async deleteTraces(tenantId: TenantId, projectId: string, traceIds: string[]): Promise<number> {
-    return this.database.transaction(async (manager) => {
-      const [rows] = await manager.query<[{ run_id: string }[], number]>(
-        `DELETE FROM trace_runs WHERE tenant_id = $1 AND project_id = $2 AND trace_id = ANY ($3::uuid[]) RETURNING run_id`,
-        [tenantId, projectId, traceIds],
-      );
-      const runIds = rows.map((row) => row.run_id);
-      for (const table of OF_RUNS) {
-        await manager.query(`DELETE FROM ${table} WHERE tenant_id = $1 AND run_id = ANY ($2::uuid[])`, [
-          tenantId,
-          runIds,
-        ]);
-      }
-      return runIds.length;
-    });
   }
 }
