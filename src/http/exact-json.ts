@@ -18,6 +18,11 @@ export function isExactNumber(value: unknown): value is LosslessNumber {
   return value instanceof ExactNumber;
 }
 
+/** A number by its digits, exact where JavaScript would round it. */
+export function exactNumber(digits: string): number | LosslessNumber {
+  return isSafeNumber(digits, { approx: true }) ? Number(digits) : new ExactNumber(digits);
+}
+
 /** Whether a text of JSON may hold integers that JSON.parse would round. */
 export function hasLongIntegers(text: string): boolean {
   return LONG_INTEGER.test(text);
@@ -30,7 +35,7 @@ export function hasLongIntegers(text: string): boolean {
 export function parseExactly(text: string): unknown {
   if (!hasLongIntegers(text)) return JSON.parse(text);
   return parse(text, undefined, {
-    parseNumber: (digits) => (isSafeNumber(digits, { approx: true }) ? Number(digits) : new ExactNumber(digits)),
+    parseNumber: exactNumber,
     // As JSON.parse does.
     onDuplicateKey: ({ newValue }) => newValue,
   });

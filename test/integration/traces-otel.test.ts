@@ -159,6 +159,43 @@ describe('OpenTelemetry', () => {
     expect((await send({ traceId: 'x' })).status).toBe(400);
   });
 
+  it('keeps integers beyond 2^53, and filters compare all of their digits', async () => {
+    const order = '12345678901234567890';
+    const attributes = [
+      { key: 'metadata', value: { stringValue: `{"order":${order}}` } },
+      { key: 'input.value', value: { stringValue: `{"id":${order}}` } },
+      { key: 'langsmith.metadata.sum', value: { intValue: '1234567890123456789' } },
+    ];
+    const span = { traceId: 'b'.repeat(32), spanId: 'b'.repeat(16), name: 'exact', attributes };
+    const times = '"startTimeUnixNano":1795168800123456789,"endTimeUnixNano":1795168801000000000';
+    const response = await fetch(`${api.url}/otel/v1/traces`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'Langsmith-Project': 'otel exact' },
+      body: `{"resourceSpans":[{"scopeSpans":[{"spans":[${JSON.stringify(span).slice(0, -1)},${times}}]}]}]}`,
+    });
+    expect(response.status).toBe(200);
+    const [{ id }] = (await (await fetch(`${api.url}/sessions?name=otel%20exact`)).json()) as [Json];
+    const query = async (filter: string): Promise<string> => {
+      const body = JSON.stringify({ session: [id], filter });
+      const headers = { 'content-type': 'application/json' };
+      return (await fetch(`${api.url}/runs/query`, { method: 'POST', headers, body })).text();
+    };
+    for (const filter of [
+      `has(metadata, '{"order":${order}}')`,
+      `eq(metadata_value, ${order})`,
+      `and(eq(metadata_key, "order"), in(metadata_value, [${order}]))`,
+      'eq(metadata_value, 1234567890123456789)',
+    ]) {
+      const found = await query(filter);
+      expect(found).toContain(`"inputs":{"id":${order}}`);
+      expect(found).toContain(`"order":${order}`);
+      expect(found).toContain('"sum":1234567890123456789');
+      expect(found).toContain('"start_time":"2026-11-20T10:00:00.123456"');
+      const neighbours = filter.replace(/(\d{18,})/, (digits) => String(BigInt(digits) + 1n));
+      expect(JSON.parse(await query(neighbours))).toMatchObject({ runs: [] });
+    }
+  });
+
   it.each([
     ['protobuf', 'application/x-protobuf', () => emptySpans(200_000), 'resourceSpans: may have 50000 spans'],
     [

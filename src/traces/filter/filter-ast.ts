@@ -1,7 +1,8 @@
 import type { Comparator } from './comparators';
 import type { FilterField } from './filter-fields';
 
-export type FilterLiteral = string | number | boolean | null;
+/** Integers that a number can't hold are of type bigint. */
+export type FilterLiteral = string | number | bigint | boolean | null;
 
 /** One condition on one field. `in` and `nin` have a list, every other comparator one literal. */
 export interface Comparison {

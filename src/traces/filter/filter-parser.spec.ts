@@ -42,6 +42,9 @@ describe('filter language', () => {
   it.each([
     ['eq(total_tokens, -1.5e2)', -150],
     ['eq(is_root, True)', undefined],
+    ['eq(total_tokens, 12345678901234567890)', '12345678901234567890'],
+    ['eq(metadata_value, -12345678901234567890)', '-12345678901234567890'],
+    ['gt(latency, 12345678901234567890)', 12345678901234567000],
     ['gt(start_time, 2026-11-20)', '2026-11-20T00:00:00.000000Z'],
     ['gt(start_time, 2026-11-20T10:00:00.5+02:00)', '2026-11-20T08:00:00.500000Z'],
     ['gt(start_time, "2026-11-20T10:00:00")', '2026-11-20T10:00:00.000000Z'],
@@ -85,6 +88,8 @@ describe('filter language', () => {
     ['eq(is_root, "maybe")', 12, 'true or false'],
     ['eq(metadata, "[1]")', 13, 'JSON object'],
     ['search(1)', 7, 'search() needs a string'],
+    ['eq(id, 12345678901234567890)', 7, 'not with 12345678901234567890'],
+    ['eq(12345678901234567890, 1)', 3, 'found 12345678901234567890'],
   ])('reports the position of the error in %s', (text, position, reason) => {
     const error = errorOf(text);
     expect(error.reason).toContain(reason);

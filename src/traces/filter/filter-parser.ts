@@ -1,6 +1,6 @@
 import { COMPARATORS, Comparator } from './comparators';
 import { FilterExpression, FilterLiteral } from './filter-ast';
-import { FilterError } from './filter-error';
+import { describeLiteral, FilterError } from './filter-error';
 import { FIELD_KINDS, fieldDefinition, FILTER_FIELDS, FilterField, isFilterField } from './filter-fields';
 import { filterToSql } from './filter-sql';
 import { Token, tokenize } from './filter-tokens';
@@ -155,7 +155,7 @@ function describe(token: Token): string {
     case 'name':
       return token.name;
     case 'literal':
-      return JSON.stringify(token.value);
+      return describeLiteral(token.value);
     default:
       return token.type;
   }

@@ -1,10 +1,11 @@
-import { parseJson } from '../../http/json-limits';
+import { isExactNumber, parseExactly } from '../../http/exact-json';
+import { checkJson } from '../../http/json-limits';
 import { toInstant } from '../instant';
 import { storableText } from '../../database/storable-text';
 import { storableJsonb } from '../stored-text';
 import type { Comparator } from './comparators';
 import type { Comparison, FilterExpression, FilterLiteral } from './filter-ast';
-import { FilterError } from './filter-error';
+import { describeLiteral, FilterError } from './filter-error';
 import { fieldDefinition, FieldKind, PairFamily } from './filter-fields';
 import { SqlParams } from './sql-params';
 
@@ -162,9 +163,9 @@ function column(comparison: Comparison, params: SqlParams, sql = fieldDefinition
   if (value === null) return nullTest(comparison, sql);
   const operator = OPERATORS[comparator] ?? '=';
   // Pairs have text; a number in the filter is compared by value rather than by spelling.
-  if (kind === 'pairValue' && typeof value === 'number') {
+  if (kind === 'pairValue' && (typeof value === 'number' || typeof value === 'bigint')) {
     const number = `(CASE WHEN ${sql} ~ '^-?[0-9]{1,30}([.][0-9]{1,30})?$' THEN ${sql}::numeric END)`;
-    return `(${number} ${operator} ${params.add(value, 'numeric')})`;
+    return `(${number} ${operator} ${params.add(String(value), 'numeric')})`;
   }
   return `(${sql} ${operator} ${params.add(literal(comparison, kind, value), SQL_TYPES[kind] ?? 'text')})`;
 }
@@ -259,7 +260,7 @@ function pattern(given: string): string {
 function literal(comparison: Comparison, kind: FieldKind, value: FilterLiteral): string | number {
   const fail = (expected: string): never => {
     throw new FilterError(
-      `${comparison.field} is compared with ${expected}, not with ${JSON.stringify(value)}`,
+      `${comparison.field} is compared with ${expected}, not with ${describeLiteral(value)}`,
       comparison.position,
     );
   };
@@ -272,6 +273,7 @@ function literal(comparison: Comparison, kind: FieldKind, value: FilterLiteral):
     case 'pairScore': {
       const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
       if (typeof number === 'boolean') return Number(number);
+      if (typeof number === 'bigint') return String(number);
       return typeof number === 'number' && Number.isFinite(number) ? number : fail('a number');
     }
     case 'duration':
@@ -288,7 +290,7 @@ const DURATION = /^\s*(\d+(?:\.\d+)?)\s*(us|ms|s|m|min|h|d)?\s*$/i;
 const UNIT_SECONDS: Record<string, number> = { us: 1e-6, ms: 1e-3, s: 1, m: 60, min: 60, h: 3600, d: 86_400 };
 
 function seconds(value: FilterLiteral): number | undefined {
-  if (typeof value === 'number') return value;
+  if (typeof value === 'number' || typeof value === 'bigint') return Number(value);
   if (typeof value !== 'string') return undefined;
   const [, amount, unit = 's'] = DURATION.exec(value) ?? [];
   const factor = UNIT_SECONDS[unit.toLowerCase()];
@@ -302,8 +304,9 @@ function text({ field, position }: Comparison, value: FilterLiteral): string {
 
 function jsonObject(given: string): Record<string, unknown> | undefined {
   try {
-    const parsed = parseJson(given);
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
+    checkJson(given);
+    const parsed = parseExactly(given);
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) && !isExactNumber(parsed)
       ? (parsed as Record<string, unknown>)
       : undefined;
   } catch {

@@ -11,6 +11,7 @@ const NAME = /[A-Za-z_][A-Za-z0-9_.]*/y;
 /** Dates may stand without quotes, as the grammar of the original language has them. */
 const DATE = /\d{4}-\d{2}-\d{2}(?:T[0-9:.]+(?:Z|[+-]\d{2}:?\d{2})?)?/y;
 const NUMBER = /[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y;
+const INTEGER = /^[+-]?\d+$/;
 const PUNCTUATION = new Set(['(', ')', '[', ']', ',']);
 const CONSTANTS = new Map<string, FilterLiteral>([
   ['true', true],
@@ -62,11 +63,17 @@ export function tokenize(text: string): Token[] {
     const number = date === undefined ? take(NUMBER) : undefined;
     const matched = date ?? number;
     if (matched === undefined) throw new FilterError(`unexpected character ${JSON.stringify(char)}`, position);
-    const value = date ?? Number(number);
+    const value = date ?? numberOf(number ?? '');
     if (value === Infinity || value === -Infinity) throw new FilterError('the number is too large', position);
     tokens.push({ type: 'literal', value, position });
     position += matched.length;
   }
+}
+
+/** Integers keep all of their digits. */
+function numberOf(text: string): number | bigint {
+  const number = Number(text);
+  return Number.isInteger(number) && !Number.isSafeInteger(number) && INTEGER.test(text) ? BigInt(text) : number;
 }
 
 function readString(text: string, start: number): { value: string; end: number } {

@@ -1,5 +1,6 @@
 import { Writer } from 'protobufjs';
 import { ZodError } from 'zod';
+import { parseExactly, stringifyExactly } from '../../http/exact-json';
 import { decodeJson, decodeProtobuf } from './otlp-decoder';
 
 type Json = Record<string, unknown>;
@@ -66,6 +67,32 @@ describe('OTLP decoder', () => {
     ]);
   });
 
+  describe('keeps integers beyond 2^53', () => {
+    const order = '1234567890123456789';
+    const attributesOf = (spans: { attributes: Json }[]): string[] =>
+      spans.map(({ attributes }) => stringifyExactly(attributes));
+
+    it.each([
+      ['text', { intValue: order }, order],
+      ['a number', { intValue: parseExactly(order) }, order],
+      ['a negative one', { intValue: `-${order}` }, `-${order}`],
+      ['a small one', { intValue: '7' }, '7'],
+      ['a double of many digits', { doubleValue: parseExactly('100000000000000000000') }, '100000000000000000000'],
+      ['text that is no integer', { intValue: '0x7' }, '"0x7"'],
+    ])('of the JSON form, as %s', (_form, value, expected) => {
+      const spans = decodeJson(requestOf([{ ...SPAN, attributes: [{ key: 'order', value }] }]));
+      expect(attributesOf(spans)).toEqual([`{"order":${expected}}`]);
+    });
+
+    it('of the protobuf form', () => {
+      const value = Writer.create().uint32(3 << 3).int64(order).finish();
+      const attribute = Buffer.concat([field(1, Buffer.from('order')), field(2, value)]);
+      const ids = [field(1, Buffer.alloc(16, 1)), field(2, Buffer.alloc(8, 2))];
+      const span = Buffer.concat([...ids, Buffer.from([0x39, 1, 0, 0, 0, 0, 0, 0, 0]), field(9, attribute)]);
+      expect(attributesOf(decodeProtobuf(field(1, field(2, field(2, span)))))).toEqual([`{"order":${order}}`]);
+    });
+  });
+
   it('refuses other text as a double', () => {
     const attributes = [{ key: 'score', value: { doubleValue: 'much' } }];
     expect(issuesOf(() => decodeJson(requestOf([{ ...SPAN, attributes }])))).toEqual([
@@ -123,6 +150,7 @@ describe('OTLP decoder', () => {
     ['text', '1795168800123456789', 1795168800123456789n],
     ['the largest one of 64 bits', '18446744073709551615', 18446744073709551615n],
     ['a number above 2^53', 1795168800000000000, 1795168800000000000n],
+    ['a number with all of its digits', parseExactly('1795168800123456789'), 1795168800123456789n],
     ['zero', 0, 0n],
   ])('reads nanoseconds: %s', (_form, startTimeUnixNano, start) => {
     expect(decodeJson(requestOf([{ ...SPAN, startTimeUnixNano }]))).toEqual([expect.objectContaining({ start })]);

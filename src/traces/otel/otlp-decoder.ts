@@ -1,5 +1,7 @@
+import type { LosslessNumber } from 'lossless-json';
 import { parse } from 'protobufjs';
 import { z } from 'zod';
+import { exactNumber, isExactNumber } from '../../http/exact-json';
 
 /** The parts of OTLP's trace messages that are read; unknown fields are skipped by the decoder. */
 const PROTO = `
@@ -30,8 +32,8 @@ const TracesData = parse(PROTO, { keepCase: false }).root.lookupType('TracesData
 interface AnyValue {
   stringValue?: string;
   boolValue?: boolean;
-  intValue?: string | number;
-  doubleValue?: number | string | null;
+  intValue?: string | number | LosslessNumber;
+  doubleValue?: number | string | null | LosslessNumber;
   arrayValue?: { values?: AnyValue[] };
   kvlistValue?: { values?: KeyValue[] };
   bytesValue?: string;
@@ -73,6 +75,8 @@ function list<T>(element: z.ZodType<T>, max: number) {
     });
 }
 
+/** A number of JSON with more digits than JavaScript holds. */
+const longNumber = z.custom<LosslessNumber>(isExactNumber);
 /** JSON has no numbers for NaN and the infinities: the mapping of protobuf has their names, and JSON.stringify writes null. */
 const double = z.union([
   z.number(),
@@ -80,12 +84,13 @@ const double = z.union([
   z.null(),
   z.nan(),
   z.literal([Infinity, -Infinity]),
+  longNumber,
 ]);
 const anyValue: z.ZodType<AnyValue> = z.lazy(() =>
   z.looseObject({
     stringValue: z.string().optional(),
     boolValue: z.boolean().optional(),
-    intValue: z.union([z.string(), z.number()]).optional(),
+    intValue: z.union([z.string(), z.number(), longNumber]).optional(),
     doubleValue: double.optional(),
     arrayValue: z.looseObject({ values: list(anyValue, MAX_VALUES).optional() }).optional(),
     kvlistValue: z.looseObject({ values: list(keyValue, MAX_VALUES).optional() }).optional(),
@@ -96,6 +101,7 @@ const keyValue: z.ZodType<KeyValue> = z.lazy(() => z.looseObject({ key: z.string
 const attributes = list(keyValue, MAX_ATTRIBUTES).default([]);
 /** Digits of an unsigned number of 64 bits: BigInt takes seconds for millions of them. */
 const UINT64 = /^\d{1,20}$/;
+const INT64 = /^-?(?:0|[1-9]\d{0,18})$/;
 const isUint64 = (value: string | number): boolean =>
   typeof value === 'string' ? UINT64.test(value) : Number.isInteger(value) && value >= 0 && value < 2 ** 64;
 /**
@@ -103,7 +109,7 @@ const isUint64 = (value: string | number): boolean =>
  * all times since April 1970.
  */
 const nanoseconds = z
-  .union([z.string(), z.number()])
+  .union([z.string(), z.number(), longNumber.transform(({ value }) => value)])
   .refine(isUint64, 'must be a whole number of nanoseconds since 1970, of at most 20 digits')
   .transform((value) => BigInt(value));
 const hexId = (bytes: number) =>
@@ -240,10 +246,15 @@ function plain(entries: KeyValue[]): Attributes {
 
 function plainValue(value: AnyValue | undefined): unknown {
   if (!value) return null;
-  if (value.intValue !== undefined) return Number(value.intValue);
+  if (value.intValue !== undefined) return integerOf(value.intValue);
   if (value.arrayValue) return (value.arrayValue.values ?? []).map(plainValue);
   if (value.kvlistValue) return plain(value.kvlistValue.values ?? []);
   return value.stringValue ?? value.boolValue ?? doubleOf(value.doubleValue) ?? value.bytesValue ?? null;
+}
+
+/** An integer with all of its digits. Text that isn't one stays as it is. */
+function integerOf(value: string | number | LosslessNumber): unknown {
+  return typeof value === 'string' && INT64.test(value) ? exactNumber(value) : value;
 }
 
 /** A number that JSON has none for becomes its name. */

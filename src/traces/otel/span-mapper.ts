@@ -1,4 +1,5 @@
-import { parseJson, TRACE_LIMITS } from '../../http/json-limits';
+import { isExactNumber, parseExactly, stringifyExactly } from '../../http/exact-json';
+import { checkJson, TRACE_LIMITS } from '../../http/json-limits';
 import { Instant, toInstant } from '../instant';
 import type { Attributes, Span, SpanEvent } from './otlp-decoder';
 
@@ -82,10 +83,16 @@ class Reader {
 function decoded(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{"]/.test(value)) return value;
   try {
-    return parseJson(value, TRACE_LIMITS);
+    checkJson(value, TRACE_LIMITS);
+    return parseExactly(value);
   } catch {
     return value;
   }
+}
+
+/** Numbers beyond 2^53 are objects as well, and lists are. */
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
 /** A run's inputs and outputs are objects; other values get a key. */
@@ -93,7 +100,7 @@ function payload(value: unknown, name: string): Record<string, unknown> | undefi
   if (value === undefined) return undefined;
   const content = decoded(value);
   if (Array.isArray(content)) return { messages: content };
-  return typeof content === 'object' && content !== null ? (content as Record<string, unknown>) : { [name]: content };
+  return isObject(content) ? content : { [name]: content };
 }
 
 /** `0.role`, `0.message.content`, `1.role`… as a list of messages. */
@@ -161,7 +168,7 @@ const INVOCATION = [
 
 function invocationParams(read: Reader): Record<string, unknown> {
   const known = decoded(read.get('llm.invocation_parameters'));
-  const params: Record<string, unknown> = typeof known === 'object' && known !== null ? { ...known } : {};
+  const params: Record<string, unknown> = isObject(known) ? { ...known } : {};
   const model = read.text('gen_ai.request.model', 'gen_ai.response.model', 'llm.model_name');
   if (model !== undefined) params.model = model;
   for (const name of INVOCATION) {
@@ -175,7 +182,7 @@ function invocationParams(read: Reader): Record<string, unknown> {
 
 function usage(read: Reader): Record<string, unknown> | undefined {
   const given = decoded(read.get('langsmith.usage_metadata'));
-  if (typeof given === 'object' && given !== null) return given as Record<string, unknown>;
+  if (isObject(given)) return given;
   const input = read.count('gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens', 'llm.token_count.prompt');
   const output = read.count(
     'gen_ai.usage.output_tokens',
@@ -209,7 +216,7 @@ function metadata(read: Reader, span: Span): Record<string, unknown> {
     read.attributes['llm.model_name'];
   const thread = read.text('session.id', 'gen_ai.conversation.id');
   return {
-    ...(typeof given === 'object' && given !== null && !Array.isArray(given) && given),
+    ...(isObject(given) && given),
     ...Object.fromEntries(read.under('traceloop.association.properties')),
     ...Object.fromEntries(read.under('langsmith.metadata').map(([key, value]) => [key, decoded(value)])),
     ...(provider !== undefined && { ls_provider: provider }),
@@ -219,7 +226,7 @@ function metadata(read: Reader, span: Span): Record<string, unknown> {
   };
 }
 
-const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const asText = (value: unknown): string => (typeof value === 'string' ? value : stringifyExactly(value));
 
 function tagsOf(value: unknown): string[] | undefined {
   if (value === undefined) return undefined;
