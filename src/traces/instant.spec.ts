@@ -1,4 +1,4 @@
-import { instantOf, toInstant, utcDay } from './instant';
+import { addDays, Instant, instantOf, toInstant, utcDay } from './instant';
 
 describe('instants', () => {
   it.each([
@@ -38,5 +38,10 @@ describe('instants', () => {
     const instant = instantOf(new Date('2026-11-20T23:59:59.999Z'));
     expect(utcDay(instant)).toBe('2026-11-20');
     expect(toInstant(instant)).toBe(instant);
+  });
+
+  it('moves to other days with its microseconds, and not beyond the range of times', () => {
+    expect(addDays('2026-03-01T10:00:00.123456Z' as Instant, -1)).toBe('2026-02-28T10:00:00.123456Z');
+    expect(addDays('9999-12-31T10:00:00.000001Z' as Instant, 1)).toBe('9999-12-31T23:59:59.999001Z');
   });
 });

@@ -13,6 +13,7 @@ const CANONICAL = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/;
 
 /** Range of times as a number of milliseconds: years 1970 to 9999. */
 const MAX_MILLISECONDS = 253_402_300_799_999;
+const DAY_MS = 86_400_000;
 
 /**
  * Reads a time of trace clients: ISO 8601 with an offset, with `Z` or naive (then UTC), and milliseconds since 1970.
@@ -46,6 +47,12 @@ export function isInstant(value: string): value is Instant {
 
 export function instantOf(date: Date): Instant {
   return compose(date.getTime(), '000');
+}
+
+/** The same time of another day, within the range of times. */
+export function addDays(instant: Instant, days: number): Instant {
+  const milliseconds = Date.parse(`${instant.slice(0, 23)}Z`) + days * DAY_MS;
+  return compose(Math.min(milliseconds, MAX_MILLISECONDS), instant.slice(23, 26));
 }
 
 /** The UTC day of a moment, `2026-11-21`. */

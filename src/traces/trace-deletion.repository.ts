@@ -5,6 +5,7 @@ import type { TenantId } from '../auth/tenant';
 import { currentScope, inScope } from '../database/request-scope';
 import { isConflict } from '../database/sql-errors';
 import { Instant } from './instant';
+import { rangeOf } from './run-starts';
 import { traceErrors } from './trace.errors';
 import { selectInstant } from './trace-wire';
 
@@ -99,14 +100,14 @@ export class TraceDeletionRepository {
   private async deleteRuns(manager: EntityManager, tenantId: TenantId, keys: LockedKey[]): Promise<number> {
     if (keys.length === 0) return 0;
     const runIds = keys.map(({ run_id: runId }) => runId);
-    const starts = keys.flatMap(({ start_time: start }) => start ?? []).sort();
+    const starts = keys.flatMap(({ start_time: start }) => start ?? []);
+    const [first, last] = starts.length > 0 ? rangeOf(starts) : [null, null];
     const [, deleted] = await manager.query<[unknown[], number]>(
       `DELETE FROM trace_runs r USING trace_run_keys k
        WHERE k.tenant_id = $1 AND k.run_id = ANY ($2::uuid[]) AND r.tenant_id = $1 AND r.project_id = k.project_id
          AND r.start_time = k.start_time AND r.run_id = k.run_id
-         -- So that only the partitions of these days are planned and locked.
          AND r.start_time BETWEEN $3::timestamptz AND $4::timestamptz`,
-      [tenantId, runIds, starts[0] ?? null, starts.at(-1) ?? null],
+      [tenantId, runIds, first, last],
     );
     for (const table of OF_RUNS) {
       await manager.query(`DELETE FROM ${table} WHERE tenant_id = $1 AND run_id = ANY ($2::uuid[])`, [

@@ -3,6 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { withBriefLock } from '../database/brief-lock';
 import { acrossTenants } from '../database/request-scope';
+import { traceErrors } from './trace.errors';
 
 const TABLE = 'trace_runs';
 /** Arbitrary number, the same in every process, that serializes the creation of partitions. */
@@ -13,6 +14,11 @@ const DAY_MS = 86_400_000;
  * space.
  */
 const UNCOMPRESSED_BYTES = 4080;
+/**
+ * New days in one upload: clients send a hundred operations at once. Each new day takes some ten milliseconds, and every query
+ * without a window in time locks its partition and that one's indexes.
+ */
+const MAX_NEW_DAYS = 100;
 /** Attaching doesn't lock readers out, so it may wait for longer than other changes. */
 const ATTACH_TIMEOUT = '5s';
 
@@ -30,13 +36,28 @@ export class TracePartitions {
 
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
-  /** Creates the missing partitions of these UTC days (`2026-11-21`). */
+  /**
+   * Creates the missing partitions of these UTC days (`2026-11-21`).
+   * @throws {ApiError} 422 for very many of them
+   */
   async ensure(days: Iterable<string>): Promise<void> {
-    for (const day of days) {
-      if (this.known.has(day)) continue;
+    const missing = [...days].filter((day) => !this.known.has(day));
+    if (missing.length > MAX_NEW_DAYS) {
+      const present = await acrossTenants(() => this.presentDays(missing));
+      if (missing.length - present.length > MAX_NEW_DAYS) throw traceErrors.tooManyDays(MAX_NEW_DAYS);
+    }
+    for (const day of missing) {
       await acrossTenants(() => this.create(day));
       this.known.add(day);
     }
+  }
+
+  private async presentDays(days: string[]): Promise<string[]> {
+    const rows = await this.database.query<{ day: string }[]>(
+      `SELECT day FROM unnest($1::text[]) AS day WHERE to_regclass($2 || replace(day, '-', '')) IS NOT NULL`,
+      [days, partitionName('')],
+    );
+    return rows.map(({ day }) => day);
   }
 
   /** Forgets the known partitions after another process has dropped one. */

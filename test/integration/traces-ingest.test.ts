@@ -510,6 +510,16 @@ describe('trace ingestion', () => {
     expect(await statusOf(multipartBody(good))).toBe(202);
   });
 
+  it('refuses an upload that would create more than a hundred partitions', async () => {
+    const post = Array.from({ length: 101 }, (_, index) =>
+      newRun({ start_time: new Date(Date.UTC(2001, 0, 1 + index)).toISOString(), dotted_order: undefined }),
+    );
+    const { status, body } = await send('POST', '/api/v1/runs/batch', { post });
+    expect([status, body.errors]).toEqual([422, [expect.objectContaining({ path: 'start_time' })]]);
+    const { rows } = await db.query(`SELECT FROM pg_class WHERE relname LIKE 'trace_runs_2001%'`);
+    expect(rows).toHaveLength(0);
+  });
+
   it('creates a partition for each day, also concurrently, and keeps the rows of a day', async () => {
     const days = ['2026-01-31', '2026-02-01', '2026-02-28', '2026-03-01'];
     const runs = days.flatMap((day) => [

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { DataSource } from 'typeorm';
+import { DataSource, EntityManager } from 'typeorm';
+import type { TenantId } from '../../src/auth/tenant';
 import { createDataSource } from '../../src/database/data-source';
+import { toValues } from '../../src/traces/feedback/feedback-values';
+import { FeedbackRepository } from '../../src/traces/feedback/feedback.repository';
+import { TraceIngestRepository } from '../../src/traces/ingest/trace-ingest.repository';
+import { TraceRunsRepository } from '../../src/traces/query/trace-runs.repository';
 import { TracePartitionSweep } from '../../src/traces/trace-partition-sweep';
 import { TracePartitions } from '../../src/traces/trace-partitions';
 import { type ApiProcess, startApiProcess } from '../support/api-process';
@@ -85,6 +90,38 @@ describe('partitions of traces', () => {
     await post('/api/v1/runs', run(`${day(-14)}T12:00:00Z`));
     await sweep({ GANTRY_TRACE_RETENTION_DAYS: '5' });
     expect(await count('trace_feedback')).toBe(0);
+  });
+
+  it('are locked only where the runs are that a statement names', async () => {
+    const traced = run(`${day(0)}T12:00:00Z`);
+    await post('/api/v1/runs', traced);
+    const [{ tenantId }] = await worker.query<[{ tenantId: TenantId }]>(
+      'SELECT tenant_id AS "tenantId" FROM trace_run_keys WHERE run_id = $1',
+      [traced.id],
+    );
+    expect((await days()).length).toBeGreaterThan(3);
+    const [runs, feedback] = [new TraceIngestRepository(), new FeedbackRepository(worker)];
+    const values = toValues({ run_id: traced.id, key: 'quality', score: 1 });
+    const page = { selection: { ids: [traced.id] }, payloads: [], order: 'desc' as const, limit: 1 };
+    const statements: Record<string, (manager: EntityManager) => Promise<unknown>> = {
+      'feedback is stored': (manager) => feedback.upsertFeedback(manager, tenantId, [values]),
+      'summaries are refreshed': (manager) => feedback.refreshStats(manager, tenantId, [traced.id]),
+      'feedback is placed': (manager) => feedback.placeWithRuns(manager, tenantId, [traced.id]),
+      'positions are read': (manager) => runs.positions(manager, tenantId, [traced.id]),
+      'runs are read by their ids': (manager) =>
+        new TraceRunsRepository({ query: manager.query.bind(manager) } as DataSource).page(tenantId, page),
+    };
+    for (const [title, statement] of Object.entries(statements)) {
+      const locked = await worker.transaction(async (manager) => {
+        await statement(manager);
+        const rows = await manager.query<{ name: string }[]>(
+          `SELECT DISTINCT c.relname AS name FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
+           WHERE l.pid = pg_backend_pid() AND c.relname ~ '^trace_runs_[0-9]{8}$'`,
+        );
+        return rows.map(({ name }) => name);
+      });
+      expect([title, locked]).toEqual([title, [`trace_runs_${day(0).replaceAll('-', '')}`]]);
+    }
   });
 
   it('are dropped later while a backup reads them, and nothing waits for that', async () => {

@@ -4,6 +4,7 @@ import { DataSource, EntityManager } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
 import { Instant } from '../instant';
 import { WRITTEN_AT } from '../ingest/run-statements';
+import { startsOf } from '../run-starts';
 import { selectInstant } from '../trace-wire';
 import type { ListFeedback } from './feedback.schemas';
 
@@ -68,7 +69,8 @@ const value = (column: keyof FeedbackRow): string => {
 
 /**
  * A replay changes nothing; the same id with other content is the newer version of that feedback. Ordered by id, so that requests
- * with the same feedback wait for each other and never deadlock.
+ * with the same feedback wait for each other and never deadlock. Its first parameters are the tenant and the range of the starts
+ * of the runs.
  */
 const UPSERT = `
   INSERT INTO trace_feedback (tenant_id, ${COLUMNS.join(', ')})
@@ -80,10 +82,11 @@ const UPSERT = `
         ? 'COALESCE(v.trace_id::uuid, r.trace_id)'
         : value(column),
   ).join(', ')}
-  FROM unnest(${COLUMNS.map((_, index) => `$${index + 2}::text[]`).join(', ')}) AS v (${COLUMNS.join(', ')})
+  FROM unnest(${COLUMNS.map((_, index) => `$${index + 4}::text[]`).join(', ')}) AS v (${COLUMNS.join(', ')})
   LEFT JOIN trace_run_keys k ON k.tenant_id = $1 AND k.run_id = v.run_id::uuid
   LEFT JOIN trace_runs r ON r.tenant_id = $1 AND r.project_id = k.project_id
     AND r.start_time = k.start_time AND r.run_id = k.run_id
+    AND r.start_time BETWEEN $2::timestamptz AND $3::timestamptz
   ORDER BY v.feedback_id::uuid
   ON CONFLICT (tenant_id, feedback_id) DO UPDATE SET
     ${COLUMNS.filter((column) => column !== 'feedback_id' && column !== 'created_at')
@@ -123,7 +126,8 @@ const REFRESH_STATS = `
       GROUP BY f.run_id, f.key) AS by_key
     GROUP BY run_id) AS s ON s.run_id = k.run_id
   WHERE k.tenant_id = $1 AND k.run_id = ANY ($2::uuid[]) AND r.tenant_id = $1 AND r.project_id = k.project_id
-    AND r.start_time = k.start_time AND r.run_id = k.run_id`;
+    AND r.start_time = k.start_time AND r.run_id = k.run_id
+    AND r.start_time BETWEEN $3::timestamptz AND $4::timestamptz`;
 
 /** Feedback takes the project of its run, and its trace unless the feedback names one. */
 const PLACE_WITH_RUNS = `
@@ -131,6 +135,7 @@ const PLACE_WITH_RUNS = `
   FROM trace_run_keys k JOIN trace_runs r ON r.tenant_id = k.tenant_id AND r.project_id = k.project_id
     AND r.start_time = k.start_time AND r.run_id = k.run_id
   WHERE k.tenant_id = $1 AND k.run_id = ANY ($2::uuid[]) AND f.tenant_id = $1 AND f.run_id = k.run_id
+    AND r.start_time BETWEEN $3::timestamptz AND $4::timestamptz
     AND (f.project_id IS DISTINCT FROM r.project_id OR f.trace_id IS NULL)`;
 
 @Injectable()
@@ -138,7 +143,9 @@ export class FeedbackRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
   async upsertFeedback(manager: EntityManager, tenantId: TenantId, rows: FeedbackValues[]): Promise<void> {
-    await manager.query(UPSERT, [tenantId, ...COLUMNS.map((column) => rows.map((row) => row[column]))]);
+    const runIds = rows.flatMap(({ run_id: runId }) => runId ?? []);
+    const [first, last] = (await startsOf(manager, tenantId, runIds)) ?? [null, null];
+    await manager.query(UPSERT, [tenantId, first, last, ...COLUMNS.map((column) => rows.map((row) => row[column]))]);
   }
 
   /**
@@ -146,12 +153,14 @@ export class FeedbackRepository {
    * the other.
    */
   async refreshStats(manager: EntityManager, tenantId: TenantId, runIds: string[]): Promise<void> {
-    await manager.query(REFRESH_STATS, [tenantId, runIds]);
+    const starts = await startsOf(manager, tenantId, runIds);
+    if (starts) await manager.query(REFRESH_STATS, [tenantId, runIds, ...starts]);
   }
 
   /** Moves the feedback on runs, which the transaction has locked, to the places that these have now. */
   async placeWithRuns(manager: EntityManager, tenantId: TenantId, runIds: string[]): Promise<void> {
-    await manager.query(PLACE_WITH_RUNS, [tenantId, runIds]);
+    const starts = await startsOf(manager, tenantId, runIds);
+    if (starts) await manager.query(PLACE_WITH_RUNS, [tenantId, runIds, ...starts]);
   }
 
   /** Those of the runs that have feedback. */

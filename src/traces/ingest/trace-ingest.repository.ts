@@ -4,6 +4,7 @@ import type { TenantId } from '../../auth/tenant';
 import { Instant } from '../instant';
 import { SEGMENT_LENGTH } from '../dotted-order';
 import { SPAN_ID_KEY } from '../otel/span-mapper';
+import { rangeOf, StartRange, startsOf } from '../run-starts';
 import { selectInstant } from '../trace-wire';
 import { COMPUTED_RANK, decodeRanks, DERIVED_RANK, Ranks, RunChange, RunField, weightOf } from './run-merge';
 import type { TracePosition } from './run-positions';
@@ -236,62 +237,76 @@ export class TraceIngestRepository {
   /**
    * Moves the runs that took one of these runs for their root into the trace that it is in. Only runs whose trace was computed
    * here, since others name theirs.
+   * @param around the starts of all runs concerned
    */
-  async joinTraces(manager: EntityManager, tenantId: TenantId, runIds: string[]): Promise<void> {
+  async joinTraces(manager: EntityManager, tenantId: TenantId, runIds: string[], around: StartRange): Promise<void> {
     await manager.query(
       `UPDATE trace_runs r SET trace_id = parent.trace_id, updated_at = ${WRITTEN_AT}
        FROM trace_run_keys k JOIN trace_runs parent ON parent.tenant_id = k.tenant_id
          AND parent.project_id = k.project_id AND parent.start_time = k.start_time AND parent.run_id = k.run_id
        WHERE k.tenant_id = $1 AND k.run_id = ANY ($2::uuid[]) AND parent.trace_id <> parent.run_id
          AND r.tenant_id = $1 AND r.trace_id = k.run_id
+         AND parent.start_time BETWEEN $3::timestamptz AND $4::timestamptz
+         AND r.start_time BETWEEN $3::timestamptz AND $4::timestamptz
          AND (r.merge_ranks::json ->> 'trace_id') IN ('${DERIVED_RANK}', '${COMPUTED_RANK}')`,
-      [tenantId, runIds],
+      [tenantId, runIds, ...around],
     );
   }
 
   /**
    * Computes the place in the tree for runs of clients that only know the parent's id, with children that arrived before their
    * parents. OpenTelemetry's children refer to the root by its span, which is not the id of the root here.
+   * @param around the starts of all runs concerned
    */
-  async settleTraces(manager: EntityManager, tenantId: TenantId, traceIds: string[]): Promise<void> {
+  async settleTraces(
+    manager: EntityManager,
+    tenantId: TenantId,
+    traceIds: string[],
+    around: StartRange,
+  ): Promise<void> {
+    const isAround = (alias: string): string => `${alias}.start_time BETWEEN $3::timestamptz AND $4::timestamptz`;
     await manager.query(
       `UPDATE trace_runs c SET parent_run_id = root.run_id, updated_at = ${WRITTEN_AT}
        FROM trace_runs root
        WHERE root.tenant_id = $1 AND root.trace_id = ANY ($2::uuid[]) AND root.parent_run_id IS NULL
          AND root.metadata ->> '${SPAN_ID_KEY}' ~ '^[0-9a-f]{16}$'
-         AND c.tenant_id = $1 AND c.trace_id = root.trace_id
+         AND c.tenant_id = $1 AND c.trace_id = root.trace_id AND ${isAround('root')} AND ${isAround('c')}
          AND c.parent_run_id = lpad(root.metadata ->> '${SPAN_ID_KEY}', 32, '0')::uuid`,
-      [tenantId, traceIds],
+      [tenantId, traceIds, ...around],
     );
     await manager.query(
       `WITH RECURSIVE tree AS (
          SELECT r.run_id, r.trace_id, r.dotted_order AS path, '{}'::uuid[] AS ancestors
          FROM trace_runs r
          WHERE r.tenant_id = $1 AND r.trace_id = ANY ($2::uuid[]) AND r.parent_run_id IS NULL
+           AND ${isAround('r')}
          UNION ALL
          SELECT c.run_id, c.trace_id,
                 CASE WHEN COALESCE((c.merge_ranks::json ->> 'dotted_order') IN ('${DERIVED_RANK}', '${COMPUTED_RANK}'), false)
                      THEN (tree.path || '.' || right(c.dotted_order, ${SEGMENT_LENGTH})) COLLATE "C" ELSE c.dotted_order END,
                 tree.ancestors || tree.run_id
          FROM tree JOIN trace_runs c
-           ON c.tenant_id = $1 AND c.trace_id = tree.trace_id AND c.parent_run_id = tree.run_id
+           ON c.tenant_id = $1 AND c.trace_id = tree.trace_id AND c.parent_run_id = tree.run_id AND ${isAround('c')}
        )
        UPDATE trace_runs r SET dotted_order = tree.path, parent_run_ids = tree.ancestors, updated_at = ${WRITTEN_AT}
        FROM tree
        WHERE r.tenant_id = $1 AND r.trace_id = tree.trace_id AND r.run_id = tree.run_id
-         AND r.dotted_order <> tree.path`,
-      [tenantId, traceIds],
+         AND r.dotted_order <> tree.path AND ${isAround('r')}`,
+      [tenantId, traceIds, ...around],
     );
   }
 
   /** Trace and position of runs that are stored, for children that name only their parent. */
   async positions(manager: EntityManager, tenantId: TenantId, runIds: string[]): Promise<Map<string, TracePosition>> {
+    const starts = await startsOf(manager, tenantId, runIds);
+    if (!starts) return new Map();
     const rows = await manager.query<{ run_id: string; trace_id: string; dotted_order: string }[]>(
       `SELECT r.run_id, r.trace_id, r.dotted_order FROM trace_run_keys k
        JOIN trace_runs r ON r.tenant_id = k.tenant_id AND r.project_id = k.project_id
          AND r.start_time = k.start_time AND r.run_id = k.run_id
-       WHERE k.tenant_id = $1 AND k.run_id = ANY ($2::uuid[])`,
-      [tenantId, runIds],
+       WHERE k.tenant_id = $1 AND k.run_id = ANY ($2::uuid[])
+         AND r.start_time BETWEEN $3::timestamptz AND $4::timestamptz`,
+      [tenantId, runIds, ...starts],
     );
     return new Map(rows.map((row) => [row.run_id, { traceId: row.trace_id, dottedOrder: row.dotted_order }]));
   }
@@ -300,12 +315,6 @@ export class TraceIngestRepository {
 /** The projects that runs name. */
 function projectsOf(runs: { place: RunPlace | null }[]): string[] {
   return [...new Set(runs.flatMap(({ place }) => place?.projectId ?? []))];
-}
-
-/** The earliest and the latest of these moments. */
-function rangeOf(moments: Instant[]): [Instant, Instant] {
-  const sorted = [...moments].sort();
-  return [sorted[0], sorted[sorted.length - 1]];
 }
 
 const weigh = ({ change }: NewRun): number => weightOf(change);

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { EntityManager } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
+import { addDays, Instant } from '../instant';
+import { rangeOf, StartRange } from '../run-starts';
 import { RunChange } from './run-merge';
 import { addPosition, computePositions, parentsToRead, TracePosition } from './run-positions';
 import { TraceIngestRepository } from './trace-ingest.repository';
@@ -10,7 +12,12 @@ export interface UnsettledTraces {
   traceIds: string[];
   /** Runs that were placed in a trace of another run. Runs that arrived before them may have taken them for roots. */
   childIds: string[];
+  /** Starts of the runs that these changes concern: an upload can't look for them on every day that there is. */
+  around: StartRange | undefined;
 }
+
+/** Days between runs of a trace within which their order of arrival doesn't matter. */
+const MAX_DAYS_APART = 7;
 
 /** Positions of runs whose clients send only the parent's id, in any order of arrival. */
 @Injectable()
@@ -40,6 +47,7 @@ export class TracePositions {
         return {
           traceIds: [...new Set([...positions.values()].map(({ traceId }) => traceId))],
           childIds: untraced.filter(([runId, { traceId }]) => traceId !== runId).map(([runId]) => runId),
+          around: around([...positions.keys()].flatMap((runId) => changes.get(runId)?.start_time?.value ?? [])),
         };
       }
       await this.runs.lockTraces(manager, tenantId, toLock);
@@ -50,8 +58,19 @@ export class TracePositions {
   }
 
   /** Moves runs that arrived before these ones to the place in the tree that they have now. */
-  async settle(manager: EntityManager, tenantId: TenantId, { traceIds, childIds }: UnsettledTraces): Promise<void> {
-    if (childIds.length > 0) await this.runs.joinTraces(manager, tenantId, childIds);
-    if (traceIds.length > 0) await this.runs.settleTraces(manager, tenantId, traceIds);
+  async settle(
+    manager: EntityManager,
+    tenantId: TenantId,
+    { traceIds, childIds, around: starts }: UnsettledTraces,
+  ): Promise<void> {
+    if (!starts) return;
+    if (childIds.length > 0) await this.runs.joinTraces(manager, tenantId, childIds, starts);
+    if (traceIds.length > 0) await this.runs.settleTraces(manager, tenantId, traceIds, starts);
   }
+}
+
+function around(starts: string[]): StartRange | undefined {
+  if (starts.length === 0) return undefined;
+  const [first, last] = rangeOf(starts as Instant[]);
+  return [addDays(first, -MAX_DAYS_APART), addDays(last, MAX_DAYS_APART)];
 }

@@ -1,13 +1,17 @@
+import type { EntityManager } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
 import type { FilterExpression } from '../filter/filter-ast';
 import { filterToSql } from '../filter/filter-sql';
 import { SqlParams } from '../filter/sql-params';
-import { Instant } from '../instant';
+import { addDays, Instant } from '../instant';
+import { StartRange, startsOf } from '../run-starts';
 
 /** The runs that a query selects. */
 export interface RunSelection {
   /** Given alone: clients expect ids to make every other condition void. */
   ids?: string[];
+  /** Starts of the runs with these ids, of which `located` looks them up; null when there is none. */
+  starts?: StartRange | null;
   projectIds?: string[];
   traceId?: string;
   traceIds?: string[];
@@ -30,14 +34,40 @@ export interface RunSelection {
   treeFilter?: FilterExpression;
 }
 
-/** Distance from the window within which the other runs of a trace are searched, instead of on every day. */
-export const TRACE_SPAN = `interval '1 day'`;
+/** Days from the window within which the other runs of a trace are searched, instead of on every day. */
+export const TRACE_DAYS = 1;
+/** The same distance in SQL. */
+export const TRACE_SPAN = `interval '${TRACE_DAYS} day'`;
+
+/** The selection with the starts of the runs that it names by their ids. */
+export async function located(
+  database: Pick<EntityManager, 'query'>,
+  tenantId: TenantId,
+  selection: RunSelection,
+): Promise<RunSelection> {
+  if (!selection.ids) return selection;
+  return { ...selection, starts: (await startsOf(database, tenantId, selection.ids)) ?? null };
+}
+
+/** Conditions on the starts of the other runs in the traces of selected runs. */
+export function aroundSelection(
+  { from, to, before, starts }: RunSelection,
+  column: string,
+  params: SqlParams,
+): string[] {
+  const first = from ?? starts?.[0];
+  const last = to ?? before ?? starts?.[1];
+  return [
+    ...(first ? [`${column} >= ${params.add(addDays(first, -TRACE_DAYS), 'timestamptz')}`] : []),
+    ...(last ? [`${column} <= ${params.add(addDays(last, TRACE_DAYS), 'timestamptz')}`] : []),
+  ];
+}
 
 /** The selection as a condition over `trace_runs r`. The tenant is part of it, always. */
 export function selectionToSql(tenantId: TenantId, selection: RunSelection, params: SqlParams): string {
   const tenant = params.add(tenantId, 'uuid');
   const where = [`r.tenant_id = ${tenant}`];
-  const { ids, projectIds, from, to, before } = selection;
+  const { ids, starts, projectIds, from, to, before } = selection;
   if (projectIds) where.push(projects(projectIds, params));
   if (ids) {
     where.push(
@@ -45,6 +75,11 @@ export function selectionToSql(tenantId: TenantId, selection: RunSelection, para
         SELECT k.project_id, k.start_time, k.run_id FROM trace_run_keys k
         WHERE k.tenant_id = ${tenant} AND k.run_id = ANY (${params.add(ids, 'uuid[]')}))`,
     );
+  }
+  if (starts === null) where.push('false');
+  if (starts) {
+    const [first, last] = starts.map((start) => params.add(start, 'timestamptz'));
+    where.push(`r.start_time BETWEEN ${first} AND ${last}`);
   }
   if (from) where.push(`r.start_time >= ${params.add(from, 'timestamptz')}`);
   if (to) where.push(`r.start_time <= ${params.add(to, 'timestamptz')}`);
@@ -69,9 +104,7 @@ export function selectionToSql(tenantId: TenantId, selection: RunSelection, para
     if (!expression) continue;
     const inner = [`r.tenant_id = ${tenant}`, only];
     if (projectIds) inner.push(projects(projectIds, params));
-    if (from) inner.push(`r.start_time >= ${params.add(from, 'timestamptz')} - ${TRACE_SPAN}`);
-    const end = to ?? before;
-    if (end) inner.push(`r.start_time <= ${params.add(end, 'timestamptz')} + ${TRACE_SPAN}`);
+    inner.push(...aroundSelection(selection, 'r.start_time', params));
     if (selection.traceId) inner.push(`r.trace_id = ${params.add(selection.traceId, 'uuid')}`);
     inner.push(filterToSql(expression, params));
     where.push(`r.trace_id IN (SELECT r.trace_id FROM trace_runs r WHERE ${inner.join(' AND ')})`);

@@ -5,7 +5,7 @@ import type { TenantId } from '../../auth/tenant';
 import { SqlParams } from '../filter/sql-params';
 import { Instant } from '../instant';
 import { selectInstant } from '../trace-wire';
-import { RunSelection, selectionToSql } from './run-selection';
+import { located, RunSelection, selectionToSql } from './run-selection';
 
 /** Columns that are large or need parsing, and are only read if requested. */
 export const PAYLOADS = ['inputs', 'outputs', 'extra', 'events', 'serialized', 'metadata'] as const;
@@ -96,18 +96,22 @@ export class TraceRunsRepository {
   /** One page in the order of (start_time, run_id); rows that arrive later never shift it. */
   async page(tenantId: TenantId, page: RunPage): Promise<TraceRunRow[]> {
     const params = new SqlParams();
-    const rows = pageToSql(tenantId, page, params);
+    const rows = pageToSql(tenantId, await this.located(tenantId, page), params);
     return await this.database.query<TraceRunRow[]>(`SELECT ${selected(page.payloads)} ${rows}`, params.values);
   }
 
   /** Bytes that the same page would read. */
   async pageBytes(tenantId: TenantId, page: RunPage): Promise<number> {
     const params = new SqlParams();
-    const rows = pageToSql(tenantId, page, params);
+    const rows = pageToSql(tenantId, await this.located(tenantId, page), params);
     const [{ bytes }] = await this.database.query<[{ bytes: number }]>(
       `SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM (SELECT ${bytesOf(page.payloads)} AS bytes ${rows}) AS page`,
       params.values,
     );
     return bytes;
+  }
+
+  private async located(tenantId: TenantId, page: RunPage): Promise<RunPage> {
+    return { ...page, selection: await located(this.database, tenantId, page.selection) };
   }
 }

@@ -6,7 +6,7 @@ import { feedbackStat } from '../feedback/feedback.repository';
 import { SqlParams } from '../filter/sql-params';
 import { Instant } from '../instant';
 import { selectInstant } from '../trace-wire';
-import { RunSelection, selectionToSql, TRACE_SPAN } from './run-selection';
+import { aroundSelection, located, RunSelection, selectionToSql, TRACE_SPAN } from './run-selection';
 
 /** Statistics of the selected runs. Tokens, costs and first tokens are those of the runs and of all runs under them. */
 export interface RunStats {
@@ -75,7 +75,8 @@ export class TraceStatsRepository {
 
   async stats(tenantId: TenantId, selection: RunSelection): Promise<RunStats> {
     const params = new SqlParams();
-    const sources = sourcesOf(tenantId, selection, params, `''::text`, 'trace_runs r');
+    const found = await located(this.database, tenantId, selection);
+    const sources = sourcesOf(tenantId, found, params, `''::text`, 'trace_runs r');
     const [row] = await this.database.query<[RunStats]>(
       `${sources} SELECT ${stats(`''`)} ${FROM}`,
       params.values,
@@ -99,7 +100,8 @@ export class TraceStatsRepository {
     // A tag may be on a run twice.
     const tags = 'CROSS JOIN LATERAL (SELECT DISTINCT tag FROM unnest(r.tags) AS tag) AS tags';
     const from = attribute === 'tag' ? `trace_runs r ${tags}` : 'trace_runs r';
-    const sources = sourcesOf(tenantId, selection, params, key, from);
+    const found = await located(this.database, tenantId, selection);
+    const sources = sourcesOf(tenantId, found, params, key, from);
     return await this.database.query<GroupStats[]>(
       `${sources} SELECT s.group_key, ${stats('s.group_key')} ${FROM}
        GROUP BY s.group_key ORDER BY count(*) DESC, 1 LIMIT ${params.add(limit, 'int')}`,
@@ -127,6 +129,7 @@ function sourcesOf(
   const tenant = params.add(tenantId, 'uuid');
   const columns = USED.map((column) => `d.${column}`).join(', ');
   const sums = USED.map((column) => `sum(${column}) AS ${column}`).join(', ');
+  const around = ['true', ...aroundSelection(selection, 'd.start_time', params)].join(' AND ');
   const labelled = 'chosen g WHERE g.group_key = f.group_key AND g.key = f.key';
   return `WITH selected AS MATERIALIZED (
     SELECT ${key} AS group_key, r.run_id, r.trace_id, r.start_time, r.end_time, r.status
@@ -135,7 +138,7 @@ function sourcesOf(
     SELECT s.group_key, s.run_id, d.run_id AS used_id, d.first_token_time, ${columns}
     FROM trace_runs d CROSS JOIN LATERAL unnest(d.parent_run_ids || d.run_id) AS above (run_id)
     JOIN selected s ON s.run_id = above.run_id
-    WHERE d.tenant_id = ${tenant} AND d.trace_id IN (SELECT trace_id FROM selected)
+    WHERE d.tenant_id = ${tenant} AND ${around} AND d.trace_id IN (SELECT trace_id FROM selected)
       AND d.start_time >= (SELECT min(start_time) FROM selected) - ${TRACE_SPAN}
       AND d.start_time <= (SELECT max(start_time) FROM selected) + ${TRACE_SPAN}
       AND num_nonnulls(d.total_tokens, d.total_cost, d.first_token_time) > 0

@@ -3,9 +3,10 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
 import { SqlParams } from '../filter/sql-params';
-import { Instant } from '../instant';
+import { addDays, Instant } from '../instant';
+import { rangeOf } from '../run-starts';
 import { selectInstant } from '../trace-wire';
-import { TRACE_SPAN } from './run-selection';
+import { TRACE_DAYS } from './run-selection';
 import type { TraceRunRow } from './trace-runs.repository';
 
 /** Sums of tokens and costs of several runs, and the time of their first token. */
@@ -79,13 +80,13 @@ export class TraceUsageRepository {
     grouping: (params: SqlParams) => { from: string; key: string },
   ): Promise<Map<string, Usage>> {
     if (runs.length === 0) return new Map();
-    const starts = runs.map(({ start_time: start }) => start).sort();
+    const [first, last] = rangeOf(runs.map(({ start_time: start }) => start));
     const params = new SqlParams();
     const where = [
       `d.tenant_id = ${params.add(tenantId, 'uuid')}`,
       `d.trace_id = ANY (${params.add([...new Set(runs.map((run) => run.trace_id))], 'uuid[]')})`,
-      `d.start_time >= ${params.add(starts[0], 'timestamptz')} - ${TRACE_SPAN}`,
-      `d.start_time <= ${params.add(starts.at(-1), 'timestamptz')} + ${TRACE_SPAN}`,
+      `d.start_time >= ${params.add(addDays(first, -TRACE_DAYS), 'timestamptz')}`,
+      `d.start_time <= ${params.add(addDays(last, TRACE_DAYS), 'timestamptz')}`,
     ].join(' AND ');
     const { from, key } = grouping(params);
     const rows = await this.database.query<({ key: string } & Usage)[]>(

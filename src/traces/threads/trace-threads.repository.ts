@@ -5,7 +5,7 @@ import type { TenantId } from '../../auth/tenant';
 import { feedbackStat } from '../feedback/feedback.repository';
 import { SqlParams } from '../filter/sql-params';
 import { Instant } from '../instant';
-import { RunSelection, selectionToSql, TRACE_SPAN } from '../query/run-selection';
+import { aroundSelection, located, RunSelection, selectionToSql, TRACE_SPAN } from '../query/run-selection';
 import { detailsByKey, Usage, USAGE_DETAILS, USAGE_SUMS } from '../query/trace-usage.repository';
 import { selectInstant } from '../trace-wire';
 
@@ -96,7 +96,7 @@ export class TraceThreadsRepository {
       `WITH ${turns}, page AS (
          SELECT thread_id, max(start_time) AS last_start FROM turns GROUP BY thread_id ${having}
          ORDER BY last_start DESC, thread_id DESC LIMIT ${params.add(limit, 'int')} OFFSET ${params.add(offset, 'bigint')}
-       ), ${usageCte(tenantId, params, 'SELECT trace_id FROM turns JOIN page USING (thread_id)')}
+       ), ${usageCte(tenantId, selection.turns, params, 'SELECT trace_id FROM turns JOIN page USING (thread_id)')}
        SELECT t.thread_id, count(*)::int AS turns,
               ${selectInstant('min(t.start_time)')} AS first_start_time,
               ${selectInstant('max(t.start_time)')} AS last_start_time,
@@ -129,7 +129,7 @@ export class TraceThreadsRepository {
     const turns = turnsCte(tenantId, selection, params, grouping);
     const [key, groupBy] = grouping === 'all' ? [`''`, ''] : ['t.key', 'GROUP BY t.key ORDER BY t.key'];
     const rows = await this.database.query<(TurnStats & { key: string })[]>(
-      `WITH ${turns}, ${usageCte(tenantId, params)}
+      `WITH ${turns}, ${usageCte(tenantId, selection.turns, params)}
        SELECT ${key} AS key, count(DISTINCT t.thread_id)::int AS threads, count(*)::int AS turns,
               ${selectInstant('min(t.start_time)')} AS first_start_time,
               ${selectInstant('max(t.start_time)')} AS last_start_time,
@@ -154,7 +154,7 @@ export class TraceThreadsRepository {
       `WITH ${turns}, sums AS (
          SELECT t.key, detail, category, sum(amount) AS amount
          FROM turns t JOIN trace_runs d ON d.trace_id = t.trace_id CROSS JOIN LATERAL ${USAGE_DETAILS}
-         WHERE ${runsOfTurns(tenantId, params)} GROUP BY 1, 2, 3
+         WHERE ${runsOfTurns(tenantId, selection.turns, params)} GROUP BY 1, 2, 3
        ) ${detailsByKey('SELECT * FROM sums')}`,
       params.values,
     );
@@ -192,10 +192,11 @@ export class TraceThreadsRepository {
   /** The beginnings of inputs and outputs of root runs. */
   async previews(tenantId: TenantId, selection: RunSelection): Promise<Map<string, TurnPreview>> {
     const params = new SqlParams();
+    const found = await located(this.database, tenantId, selection);
     const start = (column: string): string => `left(r.${column}, ${PREVIEW_CHARACTERS}) AS ${column}`;
     const rows = await this.database.query<TurnPreview[]>(
       `SELECT r.run_id, ${start('inputs')}, ${start('outputs')}, ${start('error')}
-       FROM trace_runs r WHERE ${selectionToSql(tenantId, selection, params)}`,
+       FROM trace_runs r WHERE ${selectionToSql(tenantId, found, params)}`,
       params.values,
     );
     return new Map(rows.map((row) => [row.run_id, row]));
@@ -227,15 +228,21 @@ function groupKey(grouping: Grouping, params: SqlParams): string {
 }
 
 /** The usage of each trace; only the runs of those traces are read. */
-function usageCte(tenantId: TenantId, params: SqlParams, traces = 'SELECT trace_id FROM turns'): string {
+function usageCte(
+  tenantId: TenantId,
+  turns: RunSelection,
+  params: SqlParams,
+  traces = 'SELECT trace_id FROM turns',
+): string {
   return `usage AS (
     SELECT d.trace_id, ${USAGE_SUMS}, min(d.first_token_time) AS first_token_time
-    FROM trace_runs d WHERE ${runsOfTurns(tenantId, params)} AND d.trace_id IN (${traces}) GROUP BY d.trace_id)`;
+    FROM trace_runs d WHERE ${runsOfTurns(tenantId, turns, params)} AND d.trace_id IN (${traces}) GROUP BY d.trace_id)`;
 }
 
 /** Condition on `d`: a run of the tenant from about the days of the turns, so that no other day is searched. */
-function runsOfTurns(tenantId: TenantId, params: SqlParams): string {
-  return `d.tenant_id = ${params.add(tenantId, 'uuid')}
+function runsOfTurns(tenantId: TenantId, turns: RunSelection, params: SqlParams): string {
+  const own = [`d.tenant_id = ${params.add(tenantId, 'uuid')}`, ...aroundSelection(turns, 'd.start_time', params)];
+  return `${own.join(' AND ')}
     AND d.start_time >= (SELECT min(start_time) FROM turns) - ${TRACE_SPAN}
     AND d.start_time <= (SELECT max(start_time) FROM turns) + ${TRACE_SPAN}`;
 }
