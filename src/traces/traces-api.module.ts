@@ -16,6 +16,7 @@ import { TraceIngestRepository } from './ingest/trace-ingest.repository';
 import { TraceIngestService } from './ingest/trace-ingest.service';
 import { TracePositions } from './ingest/trace-positions.service';
 import { TraceUploadService } from './ingest/trace-upload.service';
+import { UploadBudget } from './ingest/upload-budget';
 import { UploadReader } from './ingest/upload-reader';
 import { LinkTokens } from './link-tokens';
 import { OtlpController } from './otel/otlp.controller';
@@ -103,6 +104,7 @@ import { TracesModule } from './traces.module';
     TraceThreadsService,
     TraceUploadService,
     TraceUsageRepository,
+    UploadBudget,
     UploadReader,
   ],
 })

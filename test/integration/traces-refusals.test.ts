@@ -1,5 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { v7 as uuidv7 } from 'uuid';
+import { UploadBudget } from '../../src/traces/ingest/upload-budget';
 import { startTestApi, TestApi } from '../support/api';
 
 type Json = Record<string, unknown>;
@@ -83,6 +85,30 @@ describe('values that cannot be stored or read', () => {
     expect(await send('POST', '/api/v2/threads/query', threads)).toMatchObject({ status: 422, paths: ['cursor'] });
     const cursor = encoded(JSON.stringify(['soon', randomUUID()]));
     expect(await send('GET', `/api/v2/sessions?cursor=${cursor}`)).toMatchObject({ status: 422, paths: ['cursor'] });
+  });
+
+  it('are uploads for which the process has no memory, until others are stored', async () => {
+    const budget = api.app.get(UploadBudget);
+    const upload = async (encoding: string, body: string | Buffer) => {
+      const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
+      const url = `${api.url}/api/v1/runs/batch`;
+      const response = await fetch(url, { method: 'POST', headers, body: new Uint8Array(Buffer.from(body)) });
+      await response.text();
+      return [response.status, response.headers.get('retry-after')];
+    };
+    const body = JSON.stringify({ post: [newRun()] });
+    // Other uploads leave half of a body.
+    const others = 256 * 1024 * 1024 - Math.floor(body.length / 2);
+    budget.take(others);
+    expect(await upload('identity', body)).toEqual([503, '1']);
+    expect(await upload('gzip', gzipSync(body))).toEqual([503, '1']);
+    budget.release(others);
+    for (const _ of [1, 2, 3]) expect(await upload('gzip', gzipSync(body))).toEqual([202, null]);
+    expect(await upload('identity', body)).toEqual([202, null]);
+    expect(await upload('identity', '{"post":')).toEqual([422, null]);
+    // Nothing is held any more.
+    expect(() => budget.take(256 * 1024 * 1024)).not.toThrow();
+    budget.release(256 * 1024 * 1024);
   });
 
   it.each([1e18, 8e7])('are refused as the expiry of a link: %d hours', async (hours) => {

@@ -1,4 +1,4 @@
-import { HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
+import { HttpCode, Param, Patch, Post, Req, UseInterceptors } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBody, ApiConsumes, ApiOperation } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
@@ -8,6 +8,7 @@ import { TraceUpload, Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { runBatchSchema, runBodySchema, runParamsSchema } from './trace-ingest.schemas';
 import { TraceUploadService } from './trace-upload.service';
+import { HoldUpload } from './upload-budget';
 import { RouteTags } from '../../http/route-tags';
 
 /** Bodies are parsed by the feature itself, so their schemas are declared here. */
@@ -18,6 +19,7 @@ const BATCH_BODY = describe(runBatchSchema);
 /** Uploads whose bare paths (`POST /runs`, `POST /runs/batch`) mean these only to a trace client: see url-rewriter.ts. */
 @RouteTags('Trace ingestion')
 @TraceUpload()
+@UseInterceptors(HoldUpload)
 @AliasedController('api/v1/runs', 'api/runs')
 export class RunUploadController {
   constructor(private readonly uploads: TraceUploadService) {}
@@ -46,6 +48,7 @@ export class RunUploadController {
 
 @RouteTags('Trace ingestion')
 @TraceUpload()
+@UseInterceptors(HoldUpload)
 @AliasedController('api/v1/runs', 'api/runs', 'runs')
 export class TraceIngestController {
   constructor(private readonly uploads: TraceUploadService) {}

@@ -1,4 +1,4 @@
-import { Headers, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { Headers, HttpCode, Post, Req, Res, UseInterceptors } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiConsumes, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -6,10 +6,12 @@ import { AliasedController } from '../../http/aliased-controller';
 import { TraceClients, Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { TraceUploadService } from '../ingest/trace-upload.service';
+import { HoldUpload } from '../ingest/upload-budget';
 import { RouteTags } from '../../http/route-tags';
 
 @RouteTags('Trace ingestion')
 @TraceClients()
+@UseInterceptors(HoldUpload)
 @AliasedController('api/v1/otel/v1', 'api/otel/v1', 'otel/v1')
 export class OtlpController {
   constructor(private readonly uploads: TraceUploadService) {}
