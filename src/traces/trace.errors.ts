@@ -50,6 +50,14 @@ export const traceErrors = {
   runNotFound: () => new ApiError(404, 'run_not_found', 'Run not found'),
   threadNotFound: () => new ApiError(404, 'thread_not_found', 'Thread not found'),
   shareNotFound: () => new ApiError(404, 'share_not_found', 'This link is invalid or was revoked'),
+  traceTooLong: (limit: number) =>
+    new ApiError(
+      413,
+      'trace_too_long',
+      `There are more than ${limit} runs: read them in parts (min_start_time, max_start_time), or in pages by /api/v2/runs/query`,
+    ),
+  tooManySharedRuns: (limit: number) =>
+    new ApiError(413, 'too_many_shared_runs', `This link has more than ${limit} runs: read single runs by their ids`),
   sharedRunsTooLarge: (limitBytes: number) =>
     new ApiError(
       413,

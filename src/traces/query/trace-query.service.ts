@@ -168,7 +168,7 @@ export class TraceQueryService {
     return oneOf(await this.pageOfRun(tenantId, runId, origin, query.project_id, query.selects ?? []));
   }
 
-  /** All runs of a trace in the order of their start. */
+  /** All runs of a trace in the order of their start. @throws {ApiError} 413 for very many */
   async traceRuns(tenantId: TenantId, traceId: string, query: TraceRunsV2, origin: string): Promise<FoundPage> {
     const selects = query.selects ?? [];
     checkSelects(selects);
@@ -184,7 +184,10 @@ export class TraceQueryService {
       order: 'asc',
       limit: TRACE_LIMIT,
     };
-    return this.page(tenantId, page, origin, selects);
+    const found = await this.page(tenantId, page, origin, selects);
+    // The answer has no place for a cursor.
+    if (found.next !== null) throw traceErrors.traceTooLong(TRACE_LIMIT);
+    return found;
   }
 
   /** The errors of the filters; none if all are valid. */

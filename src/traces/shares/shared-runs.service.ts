@@ -8,7 +8,6 @@ import { SharesService } from './shares.service';
 
 /** Maximum of runs of a shared trace or thread, and of traces of a thread: it is read as a whole. */
 const RUN_LIMIT = 10_000;
-const TRACE_LIMIT = 1_000;
 /** Each run may have tens of megabytes, and people without a key ask for them. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
@@ -27,7 +26,7 @@ export class SharedRunsService {
     only: { ids?: string[] } = {},
   ): Promise<TraceRunRow[]> {
     return this.inShare(token, async (tenantId, shared) => {
-      const rows = await this.limitedPage(tenantId, pageOf({ ...shared, ...only }, payloads, RUN_LIMIT));
+      const rows = await this.all(tenantId, { ...shared, ...only }, payloads);
       if (rows.length === 0) throw only.ids ? traceErrors.runNotFound() : traceErrors.shareNotFound();
       return rows;
     });
@@ -54,10 +53,17 @@ export class SharedRunsService {
     });
   }
 
-  /** @throws {ApiError} 413 */
-  private async limitedPage(tenantId: TenantId, page: RunPage): Promise<TraceRunRow[]> {
+  /** @throws {ApiError} 413 for more than can be read as a whole */
+  private async all(
+    tenantId: TenantId,
+    selection: RunSelection,
+    payloads: readonly Payload[],
+  ): Promise<TraceRunRow[]> {
+    const page = pageOf(selection, payloads, RUN_LIMIT + 1);
     if ((await this.runs.pageBytes(tenantId, page)) > MAX_BYTES) throw traceErrors.sharedRunsTooLarge(MAX_BYTES);
-    return this.runs.page(tenantId, page);
+    const rows = await this.runs.page(tenantId, page);
+    if (rows.length > RUN_LIMIT) throw traceErrors.tooManySharedRuns(RUN_LIMIT);
+    return rows;
   }
 
   /** @param use gets what the link shows; the route is public, and the token determines the tenant */
@@ -72,7 +78,7 @@ export class SharedRunsService {
       const projectIds = [projectId];
       if (traceId !== null) return use(tenantId, { projectIds, traceIds: [traceId] });
       const roots = { projectIds, threadIds: [threadId ?? ''], isRoot: true };
-      const traces = await this.limitedPage(tenantId, pageOf(roots, [], TRACE_LIMIT));
+      const traces = await this.all(tenantId, roots, []);
       return use(tenantId, { projectIds, traceIds: traces.map((row) => row.trace_id) });
     });
   }
