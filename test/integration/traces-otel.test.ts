@@ -213,6 +213,20 @@ describe('OpenTelemetry', () => {
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(named)]);
   });
 
+  it('puts the spans of an agent into the project of its address', async () => {
+    const span = { traceId: 'c'.repeat(32), spanId: 'c'.repeat(16), name: 'helpful', startTimeUnixNano: '1795168800123456789' };
+    const response = await fetch(`${api.url}/otel/v1/traces`, {
+      method: 'POST',
+      headers: {
+        ...{ 'content-type': 'application/json', 'Langsmith-Agent-Id': 'helper' },
+        'Langsmith-Agent-Environment': 'PRODUCTION',
+      },
+      body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] }),
+    });
+    expect(response.status).toBe(200);
+    expect(Object.keys(await runsOf('helper/production'))).toEqual(['helpful']);
+  });
+
   it('answers 400 for bytes that are not protobuf, and 415 for other media types', async () => {
     const statusOf = async (contentType: string, body: string): Promise<number> =>
       (await fetch(`${api.url}/otel/v1/traces`, { method: 'POST', headers: { 'content-type': contentType }, body }))

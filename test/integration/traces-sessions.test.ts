@@ -304,7 +304,22 @@ describe('sessions', () => {
       const found = await send('GET', `/resolutions?kind=experiment&id=${String(experiment.id)}`);
       expect(found.body).toEqual({ session_id: experiment.id });
       expect((await send('GET', `/resolutions?kind=EXPERIMENT&id=${String(project.id)}`)).status).toBe(404);
-      expect((await send('GET', '/resolutions?kind=AGENT&id=helper&environment=LOCAL')).status).toBe(404);
+    });
+
+    it('of an agent are one for each environment, and found by its address', async () => {
+      const resolve = () => send('GET', '/resolutions?kind=AGENT&id=helper&environment=LOCAL');
+      expect((await resolve()).status).toBe(404);
+      const run = { id: randomUUID(), name: 'r', run_type: 'chain', start_time: Date.now() };
+      const post = async (address: string): Promise<number> => {
+        const payload = { ...run, address };
+        return (await api.app.inject({ method: 'POST', url: '/api/v1/runs', payload })).statusCode;
+      };
+      expect(await post('lrn:agents/helper')).toBe(422);
+      expect(await post('lrn:agents/helper/environments/local')).toBe(202);
+      const { session_id: id } = (await api.app.inject({ url: `/api/v1/runs/${run.id}` })).json<Json>();
+      expect((await resolve()).body).toEqual({ session_id: id });
+      expect((await send('GET', `/${String(id)}`)).body).toMatchObject({ name: 'helper/local' });
+      expect((await send('GET', '/resolutions?kind=AGENT&id=helper&environment=PRODUCTION')).status).toBe(404);
     });
 
     it.each([

@@ -3,6 +3,7 @@ import { CONTEXT_MARK } from '../../database/at-rest';
 import { parseExactly, stringifyExactly } from '../../http/exact-json';
 import { parseDottedOrder, uuidTime } from '../dotted-order';
 import { Instant, toInstant } from '../instant';
+import { ADDRESS_FORM, projectOfAddress } from '../projects/agent-project';
 import { traceErrors } from '../trace.errors';
 import { DERIVED_RANK, ExtraColumns, OperationKind, rankOf, RunChange, RunField } from './run-merge';
 import { storableText } from '../../database/storable-text';
@@ -91,9 +92,13 @@ export function readOperation(source: OperationSource): RunOperation {
   set('start_time', startTime ?? derived(), startTime ? undefined : DERIVED_RANK);
 
   const projectId = id('session_id');
-  const projectName = given(text('session_name'));
+  const sessionName = given(text('session_name'));
+  const address = given(text('address'));
+  const projectName =
+    sessionName ?? (address && (projectOfAddress(address) ?? fail('address', `address must be ${ADDRESS_FORM}`)));
   if (projectName !== undefined && projectName.length > MAX_NAME_LENGTH) {
-    fail('session_name', `session_name ${NAME_RULE}`);
+    const field = sessionName === undefined ? 'address' : 'session_name';
+    fail(field, `${field} ${NAME_RULE}`);
   }
   if (projectId) set('project', `id:${projectId}` satisfies ProjectReference);
   else if (projectName !== undefined) set('project', `name:${projectName}` satisfies ProjectReference);

@@ -7,6 +7,7 @@ import { TraceClients, Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { TraceUploadService } from '../ingest/trace-upload.service';
 import { HoldUpload } from '../ingest/upload-budget';
+import { agentProject } from '../projects/agent-project';
 import { RouteTags } from '../../http/route-tags';
 
 @RouteTags('Trace ingestion')
@@ -16,7 +17,10 @@ import { RouteTags } from '../../http/route-tags';
 export class OtlpController {
   constructor(private readonly uploads: TraceUploadService) {}
 
-  /** OTLP over HTTP, protobuf or JSON, plain or gzip. The project is named by the header `Langsmith-Project`. */
+  /**
+   * OTLP over HTTP, protobuf or JSON, plain or gzip. The project is named by the header `Langsmith-Project`, or by
+   * `Langsmith-Agent-Id` and `Langsmith-Agent-Environment` together.
+   */
   @Post('traces')
   @HttpCode(200)
   @RouteConfig({ isTraceUpload: true })
@@ -25,10 +29,13 @@ export class OtlpController {
   async traces(
     @Tenant() tenantId: TenantId,
     @Req() request: FastifyRequest,
-    @Headers('langsmith-project') project: string | undefined,
+    @Headers('langsmith-project') named: string | undefined,
+    @Headers('langsmith-agent-id') agentId: string | undefined,
+    @Headers('langsmith-agent-environment') environment: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer | Record<string, never>> {
     const isProtobuf = request.headers['content-type']?.toLowerCase().startsWith('application/x-protobuf') ?? false;
+    const project = named ?? (agentId && environment ? agentProject(agentId, environment) : undefined);
     await this.uploads.spans(tenantId, request.body, isProtobuf ? 'protobuf' : 'json', project);
     if (!isProtobuf) return {};
     // An empty ExportTraceServiceResponse: everything was accepted.

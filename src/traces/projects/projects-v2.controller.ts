@@ -12,7 +12,7 @@ import {
   resolveProjectSchema,
   updateProjectV2Schema,
 } from './projects-v2.schemas';
-import type { CreateProjectV2, ListProjectsV2, UpdateProjectV2 } from './projects-v2.schemas';
+import type { CreateProjectV2, ListProjectsV2, ResolveProject, UpdateProjectV2 } from './projects-v2.schemas';
 import { ProjectsV2Service } from './projects-v2.service';
 import { RouteTags } from '../../http/route-tags';
 import { SearchRoute } from '../../http/search-route';
@@ -74,13 +74,13 @@ export class ProjectsV2Controller {
 export class ProjectResolutionsController {
   constructor(private readonly projects: ProjectsV2Service) {}
 
-  /** Only URLs of experiments are supported. */
+  /** Addresses of experiments, and of agents in one of their environments, are supported. */
   @Get('resolutions')
   @ApiOperation({ summary: 'Find the tracing project that an address names' })
   async resolve(
     @Tenant() tenantId: TenantId,
-    @Query({ schema: resolveProjectSchema }) { kind, id }: z.output<typeof resolveProjectSchema>,
+    @Query({ schema: resolveProjectSchema }) address: ResolveProject,
   ) {
-    return { session_id: await this.projects.resolveAddress(tenantId, kind, id) };
+    return { session_id: await this.projects.resolveAddress(tenantId, address) };
   }
 }

@@ -63,3 +63,4 @@ export const resolveProjectSchema = z.object({
   id: z.string().optional(),
   environment: z.string().optional(),
 });
+export type ResolveProject = z.output<typeof resolveProjectSchema>;

@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../../auth/tenant';
 import type { ApiError } from '../../http/api-error';
 import { traceErrors } from '../trace.errors';
+import { agentProject } from './agent-project';
 import { ProjectEntity } from './project.entity';
 import { ProjectCursor, ProjectSort, ProjectsRepository } from './projects.repository';
 import { ProjectsService, ProjectWithStats } from './projects.service';
-import type { CreateProjectV2, ListProjectsV2, UpdateProjectV2 } from './projects-v2.schemas';
+import type { CreateProjectV2, ListProjectsV2, ResolveProject, UpdateProjectV2 } from './projects-v2.schemas';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -64,11 +65,22 @@ export class ProjectsV2Service {
     return this.projects.updateProject(tenantId, projectId, body);
   }
 
-  /** @throws {ApiError} 404 for a URL of no project */
-  async resolveAddress(tenantId: TenantId, kind: string, id: string | undefined): Promise<string> {
+  /** @throws {ApiError} 404 for an address of no project */
+  async resolveAddress(tenantId: TenantId, { kind, id, environment }: ResolveProject): Promise<string> {
+    const found = await this.findAddressed(tenantId, kind, id, environment);
+    if (!found) throw traceErrors.projectNotFound();
+    return found.projectId;
+  }
+
+  private async findAddressed(
+    tenantId: TenantId,
+    kind: ResolveProject['kind'],
+    id: string | undefined,
+    environment: string | undefined,
+  ): Promise<ProjectEntity | null> {
+    if (kind === 'AGENT' && id && environment) return this.rows.findByName(tenantId, agentProject(id, environment));
     const project = kind === 'EXPERIMENT' && id && UUID.test(id) ? await this.rows.findById(tenantId, id) : null;
-    if (!project?.referenceDatasetId) throw traceErrors.projectNotFound();
-    return project.projectId;
+    return project?.referenceDatasetId ? project : null;
   }
 }
 
