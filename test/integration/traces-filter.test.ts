@@ -122,6 +122,10 @@ const always = (text: string, holds: Predicate): fc.Arbitrary<Filter> => fc.cons
 const LEAVES: fc.Arbitrary<Filter>[] = [
   word.map((w) => ({ text: `eq(name, ${quote(w)})`, holds: (r) => r.name === w })),
   word.map((w) => ({ text: `neq(error, ${quote(w)})`, holds: (r) => r.error !== w })),
+  fc.constantFrom('%a%', '1%').map((p) => ({
+    text: `nlike(error, "${p}")`,
+    holds: (r) => r.error === null || !like(r.error, p),
+  })),
   always('neq(error, null)', (r) => r.error !== null),
   always('eq(error, null)', (r) => r.error === null),
   always('eq(status, "pending")', (r) => r.error === null && r.latency === null),
@@ -191,6 +195,10 @@ const LEAVES: fc.Arbitrary<Filter>[] = [
   fc.tuple(key, key, word).map(([a, b, w]) => ({
     text: `and(eq(metadata_key, "${a}"), eq(metadata_value, ${quote(w)}), eq(metadata_key, "${b}"))`,
     holds: (r) => r.metadata[a] === w && b in r.metadata,
+  })),
+  fc.tuple(key, key, word, word).map(([a, b, w, v]) => ({
+    text: `and(eq(metadata_value, ${quote(w)}), eq(metadata_key, "${a}"), eq(metadata_value, ${quote(v)}), eq(metadata_key, "${b}"))`,
+    holds: (r) => r.metadata[a] === w && r.metadata[b] === v,
   })),
 ];
 

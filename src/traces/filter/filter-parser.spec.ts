@@ -97,6 +97,13 @@ describe('filter language', () => {
     expect(error.message).toContain(`at position ${position}`);
   });
 
+  it('binds values to their keys in either order', () => {
+    const keyFirst = 'and(eq(metadata_key, "a"), eq(metadata_value, "1"), eq(metadata_key, "b"), eq(metadata_value, "2"))';
+    const valueFirst = 'and(eq(metadata_value, "1"), eq(metadata_key, "a"), eq(metadata_value, "2"), eq(metadata_key, "b"))';
+    expect(compile(valueFirst)).toEqual(compile(keyFirst));
+    expect(compile(keyFirst).values).toEqual(['a', '1', 'b', '2']);
+  });
+
   it('bounds depth, length, conditions and lists', () => {
     const nest = (depth: number): string => `${'not('.repeat(depth)}eq(name, "a")${')'.repeat(depth)}`;
     expect(() => parseFilter(nest(60))).not.toThrow();

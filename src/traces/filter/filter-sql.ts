@@ -42,7 +42,10 @@ function isPaired(expression: Comparison): boolean {
   return fieldDefinition(expression.field).family !== undefined;
 }
 
-/** Key and value of one and() bind to the same pair; a second key begins a second pair. */
+/**
+ * Key and value of one and() bind to the same pair; a second key begins a second pair. Values that precede their keys belong to
+ * the next key.
+ */
 function conjunction(operands: FilterExpression[], params: SqlParams): string {
   const parts: string[] = [];
   const groups = new Map<PairFamily, Comparison[]>();
@@ -58,8 +61,9 @@ function conjunction(operands: FilterExpression[], params: SqlParams): string {
     }
     const group = groups.get(family) ?? [];
     if (isKey(operand) && group.some(isKey)) {
-      close(group);
-      groups.set(family, [operand]);
+      const end = isKey(group[0]) ? group.length : group.findIndex(isKey) + 1;
+      close(group.slice(0, end));
+      groups.set(family, [...group.slice(end), operand]);
     } else {
       groups.set(family, [...group, operand]);
     }
@@ -155,7 +159,8 @@ function column(comparison: Comparison, params: SqlParams, sql = fieldDefinition
       return membership(comparison, sql, kind, params);
     case 'like':
     case 'nlike':
-      return `(${sql} ${comparator === 'like' ? 'LIKE' : 'NOT LIKE'} ${params.add(pattern(text(comparison, value)), 'text')})`;
+      // Negative ones include what is missing.
+      return `((${sql} LIKE ${params.add(pattern(text(comparison, value)), 'text')}) IS ${comparator === 'like' ? '' : 'NOT '}TRUE)`;
     case 'search':
       return search([sql], text(comparison, value), params);
     default:
