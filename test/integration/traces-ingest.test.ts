@@ -101,6 +101,21 @@ describe('trace ingestion', () => {
     expect(await read(model.id)).toMatchObject({ total_tokens: 15 });
   });
 
+  it('keeps the metadata of a run whose end has only what clients add by themselves', async () => {
+    const environment = { revision_id: 'v1', LANGSMITH_TRACING: 'true', ls_tracing_sample_rate: 1 };
+    const extra = { runtime: { sdk: 'langsmith-js' }, metadata: environment };
+    const run = newRun({ extra: { metadata: { thread_id: 't', user: 'u' } } });
+    const end = { outputs: { a: 1 }, end_time: '2026-11-20T10:00:01Z' };
+    await send('POST', '/api/v1/runs', run);
+    await send('PATCH', `/runs/${run.id}`, { ...end, extra });
+    expect(await read(run.id)).toMatchObject({ outputs: { a: 1 }, thread_id: 't', metadata: { user: 'u' } });
+    await send('PATCH', `/runs/${run.id}`, { extra: { ...extra, metadata: { ...environment, thread_id: 'other' } } });
+    expect(await read(run.id)).toMatchObject({ thread_id: 'other', metadata: environment });
+    const bare = newRun();
+    await send('POST', '/api/v1/runs/batch', { post: [bare], patch: [{ ...bare, ...end, extra }] });
+    expect(await read(bare.id)).toMatchObject({ extra });
+  });
+
   it('accepts NUL characters and lone surrogates wherever users can put them', async () => {
     const run = newRun({
       name: 'a\u0000b',

@@ -58,6 +58,8 @@ export const DERIVED_RANK = '';
 /** A position that was worked out from the post's own start time, for clients that send no dotted_order. */
 export const COMPUTED_RANK = '+';
 const EMPTY_RANK = '0';
+/** An `extra` with nothing but what clients add to every operation: more than an empty one, and below every value. */
+export const CLIENT_RANK = '0+';
 /** Rank of nearly every field of a post, which is not stored. */
 export const POST_RANK = '1';
 const PATCH = '2';

@@ -5,7 +5,7 @@ import { parseDottedOrder, uuidTime } from '../dotted-order';
 import { Instant, toInstant } from '../instant';
 import { ADDRESS_FORM, projectOfAddress } from '../projects/agent-project';
 import { traceErrors } from '../trace.errors';
-import { DERIVED_RANK, ExtraColumns, OperationKind, rankOf, RunChange, RunField } from './run-merge';
+import { CLIENT_RANK, DERIVED_RANK, ExtraColumns, OperationKind, rankOf, RunChange, RunField } from './run-merge';
 import { storableText } from '../../database/storable-text';
 import { hasStorableNumbers, MAX_NAME_LENGTH, NAME_RULE, NUMBER_RULE, storableJsonb } from '../stored-text';
 import { usageOf } from './usage';
@@ -118,7 +118,8 @@ export function readOperation(source: OperationSource): RunOperation {
   for (const field of OUT_OF_BAND) {
     const json = parsed[field];
     if (!json) continue;
-    if (field !== 'error') set(field, json.text);
+    if (field === 'extra' && kind === 'patch' && isOfClient(json.value)) set(field, json.text, CLIENT_RANK);
+    else if (field !== 'error') set(field, json.text);
     else if (json.value !== '') set('error', storableText(typeof json.value === 'string' ? json.value : json.text));
   }
   if (change.extra) {
@@ -188,6 +189,20 @@ function metadataOf(extra: unknown): Record<string, unknown> | undefined {
   return typeof metadata === 'object' && metadata !== null && !Array.isArray(metadata)
     ? (metadata as Record<string, unknown>)
     : undefined;
+}
+
+/** Metadata that LangSmith's clients add to every operation, updates included: their environment, and their rate of sampling. */
+const OF_CLIENT = /^(?:LANGCHAIN_|LANGSMITH_|revision_id$|ls_tracing_sample_rate$)/;
+
+/** Whether an `extra` describes the client, and says nothing about the run. */
+function isOfClient(extra: unknown): boolean {
+  if (typeof extra !== 'object' || extra === null) return false;
+  const keys = Object.keys(extra);
+  return (
+    keys.length > 0 &&
+    keys.every((key) => key === 'runtime' || key === 'metadata') &&
+    Object.keys(metadataOf(extra) ?? {}).every((key) => OF_CLIENT.test(key))
+  );
 }
 
 /** Refuses metadata that its columns can't hold: in a statement it would fail all runs of the upload, without a path. */
