@@ -19,7 +19,10 @@ export const traceErrors = {
   tooManyRuns: (limit: number) =>
     new ApiError(413, 'too_many_runs', `An upload may carry ${limit} starts and ends of runs: send them in several`),
   tooManyDays: (limit: number) =>
-    invalidField('start_time', `the runs of an upload may begin on ${limit} days that have no runs yet: send them in several`),
+    invalidField(
+      'start_time',
+      `the runs of an upload may begin on ${limit} days that have no runs yet: send them in several`,
+    ),
   runTooLarge: (runId: string, limit: number) =>
     new ApiError(
       413,

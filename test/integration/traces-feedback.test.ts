@@ -99,7 +99,10 @@ describe('feedback of concurrent requests', () => {
     const { body } = await send('POST', '/feedback', { run_id: run.id, key: 'k', ...fields });
     const path = `/feedback/${String(body.id)}`;
     const changed = await send('PATCH', path, { score: 0.5, comment: null });
-    expect([changed.status, changed.body]).toEqual([200, expect.objectContaining({ ...fields, score: 0.5, comment: null })]);
+    expect([changed.status, changed.body]).toEqual([
+      200,
+      expect.objectContaining({ ...fields, score: 0.5, comment: null }),
+    ]);
     expect((await statsOf(run.id))?.k).toMatchObject({ n: 1, avg: 0.5, comments: [] });
     await send('PATCH', path, { score: null, value: null, correction: null });
     const cleared = { score: null, value: null, correction: null, comment: null, key: 'k', run_id: run.id };

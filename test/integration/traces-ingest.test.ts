@@ -399,7 +399,10 @@ describe('trace ingestion', () => {
     expect(await read(run.id)).toMatchObject({ outputs: { a: 1 }, tags: ['ended'], status: 'success' });
     const other = newRun();
     const patches = [{ ...end, id: other.id, trace_id: other.id, dotted_order: other.dotted_order }];
-    await send('POST', '/api/v1/runs/batch', { post: [other], patch: [...patches, { id: other.id, outputs: { b: 1 } }] });
+    await send('POST', '/api/v1/runs/batch', {
+      post: [other],
+      patch: [...patches, { id: other.id, outputs: { b: 1 } }],
+    });
     expect(await read(other.id)).toMatchObject({ outputs: { b: 1 } });
   });
 

@@ -214,7 +214,12 @@ describe('OpenTelemetry', () => {
   });
 
   it('puts the spans of an agent into the project of its address', async () => {
-    const span = { traceId: 'c'.repeat(32), spanId: 'c'.repeat(16), name: 'helpful', startTimeUnixNano: '1795168800123456789' };
+    const span = {
+      traceId: 'c'.repeat(32),
+      spanId: 'c'.repeat(16),
+      name: 'helpful',
+      startTimeUnixNano: '1795168800123456789',
+    };
     const response = await fetch(`${api.url}/otel/v1/traces`, {
       method: 'POST',
       headers: {

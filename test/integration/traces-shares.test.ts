@@ -120,7 +120,8 @@ describe('public links', () => {
       `DELETE FROM trace_runs WHERE run_id = (SELECT run_id FROM trace_runs WHERE parent_run_id = $1 LIMIT 1)`,
       [id],
     );
-    for (const whole of [await shared(), await traced()]) expect(whole.json<{ items: Json[] }>().items).toHaveLength(10_000);
+    for (const whole of [await shared(), await traced()])
+      expect(whole.json<{ items: Json[] }>().items).toHaveLength(10_000);
   });
 
   it('reveal nothing about the tenant, its people and its models', async () => {

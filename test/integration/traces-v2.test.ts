@@ -171,7 +171,9 @@ describe('traces and threads, by the second version of the query API', () => {
       weather: { run_count: 2, total_tokens: 31, total_cost: '1.50', feedback_stats: helpful(2) },
       sports: { run_count: 1, total_tokens: 17, feedback_stats: {} },
     });
-    expect(await stats({ group_by: { attribute: 'tag' } })).toMatchObject({ first: { run_count: 1, total_tokens: 15 } });
+    expect(await stats({ group_by: { attribute: 'tag' } })).toMatchObject({
+      first: { run_count: 1, total_tokens: 15 },
+    });
     expect(await stats({ group_by: { attribute: 'name' } })).toMatchObject({
       model: { run_count: 4, total_tokens: 66, feedback_stats: {} },
       'turn 0': { run_count: 1, total_tokens: 15, feedback_stats: helpful(1) },

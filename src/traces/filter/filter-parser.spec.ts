@@ -98,8 +98,10 @@ describe('filter language', () => {
   });
 
   it('binds values to their keys in either order', () => {
-    const keyFirst = 'and(eq(metadata_key, "a"), eq(metadata_value, "1"), eq(metadata_key, "b"), eq(metadata_value, "2"))';
-    const valueFirst = 'and(eq(metadata_value, "1"), eq(metadata_key, "a"), eq(metadata_value, "2"), eq(metadata_key, "b"))';
+    const keyFirst =
+      'and(eq(metadata_key, "a"), eq(metadata_value, "1"), eq(metadata_key, "b"), eq(metadata_value, "2"))';
+    const valueFirst =
+      'and(eq(metadata_value, "1"), eq(metadata_key, "a"), eq(metadata_value, "2"), eq(metadata_key, "b"))';
     expect(compile(valueFirst)).toEqual(compile(keyFirst));
     expect(compile(keyFirst).values).toEqual(['a', '1', 'b', '2']);
   });

@@ -21,7 +21,8 @@ function change(
   const ranked: RunChange = {};
   for (const field of RUN_FIELDS) {
     const value = fields[field];
-    if (value !== undefined) ranked[field] = { value, rank: rankOf(field, value, kind, endTime, receivedAt as Instant) };
+    if (value !== undefined)
+      ranked[field] = { value, rank: rankOf(field, value, kind, endTime, receivedAt as Instant) };
   }
   return ranked;
 }

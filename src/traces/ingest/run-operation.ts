@@ -68,7 +68,8 @@ export function readOperation(source: OperationSource): RunOperation {
   const endTime = instant('end_time');
   const change: RunChange = {};
   const set = (field: RunField, value: string | undefined, rank?: string): void => {
-    if (value !== undefined) change[field] = { value, rank: rank ?? rankOf(field, value, kind, endTime, source.receivedAt) };
+    if (value !== undefined)
+      change[field] = { value, rank: rank ?? rankOf(field, value, kind, endTime, source.receivedAt) };
   };
 
   set('end_time', endTime);

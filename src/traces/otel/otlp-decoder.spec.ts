@@ -85,7 +85,10 @@ describe('OTLP decoder', () => {
     });
 
     it('of the protobuf form', () => {
-      const value = Writer.create().uint32(3 << 3).int64(order).finish();
+      const value = Writer.create()
+        .uint32(3 << 3)
+        .int64(order)
+        .finish();
       const attribute = Buffer.concat([field(1, Buffer.from('order')), field(2, value)]);
       const ids = [field(1, Buffer.alloc(16, 1)), field(2, Buffer.alloc(8, 2))];
       const span = Buffer.concat([...ids, Buffer.from([0x39, 1, 0, 0, 0, 0, 0, 0, 0]), field(9, attribute)]);

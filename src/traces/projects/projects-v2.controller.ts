@@ -77,10 +77,7 @@ export class ProjectResolutionsController {
   /** Addresses of experiments, and of agents in one of their environments, are supported. */
   @Get('resolutions')
   @ApiOperation({ summary: 'Find the tracing project that an address names' })
-  async resolve(
-    @Tenant() tenantId: TenantId,
-    @Query({ schema: resolveProjectSchema }) address: ResolveProject,
-  ) {
+  async resolve(@Tenant() tenantId: TenantId, @Query({ schema: resolveProjectSchema }) address: ResolveProject) {
     return { session_id: await this.projects.resolveAddress(tenantId, address) };
   }
 }

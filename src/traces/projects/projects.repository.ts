@@ -255,8 +255,7 @@ export class ProjectsRepository {
     projectIds: string[],
     since: Instant | undefined,
   ): Promise<Map<string, ProjectFeedback>> {
-    const labelled =
-      'chosen g WHERE g.project_id = f.project_id AND g.is_on_run = f.is_on_run AND g.key = f.key';
+    const labelled = 'chosen g WHERE g.project_id = f.project_id AND g.is_on_run = f.is_on_run AND g.key = f.key';
     const rows = await this.projects.query<({ project_id: string } & ProjectFeedback)[]>(
       `WITH chosen AS (
          SELECT f.*, f.run_id IS NOT NULL AS is_on_run FROM trace_feedback f

@@ -77,10 +77,7 @@ export class TraceStatsRepository {
     const params = new SqlParams();
     const found = await located(this.database, tenantId, selection);
     const sources = sourcesOf(tenantId, found, params, `''::text`, 'trace_runs r');
-    const [row] = await this.database.query<[RunStats]>(
-      `${sources} SELECT ${stats(`''`)} ${FROM}`,
-      params.values,
-    );
+    const [row] = await this.database.query<[RunStats]>(`${sources} SELECT ${stats(`''`)} ${FROM}`, params.values);
     return row;
   }
 
@@ -119,13 +116,7 @@ export class TraceStatsRepository {
  * - `feedback_stats`: the summary of the feedback on the runs of a group, by feedback key.
  * @param key expression over `from` by which the runs are grouped; those without a value are left out
  */
-function sourcesOf(
-  tenantId: TenantId,
-  selection: RunSelection,
-  params: SqlParams,
-  key: string,
-  from: string,
-): string {
+function sourcesOf(tenantId: TenantId, selection: RunSelection, params: SqlParams, key: string, from: string): string {
   const tenant = params.add(tenantId, 'uuid');
   const columns = USED.map((column) => `d.${column}`).join(', ');
   const sums = USED.map((column) => `sum(${column}) AS ${column}`).join(', ');

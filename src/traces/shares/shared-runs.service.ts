@@ -54,11 +54,7 @@ export class SharedRunsService {
   }
 
   /** @throws {ApiError} 413 for more than can be read as a whole */
-  private async all(
-    tenantId: TenantId,
-    selection: RunSelection,
-    payloads: readonly Payload[],
-  ): Promise<TraceRunRow[]> {
+  private async all(tenantId: TenantId, selection: RunSelection, payloads: readonly Payload[]): Promise<TraceRunRow[]> {
     const page = pageOf(selection, payloads, RUN_LIMIT + 1);
     if ((await this.runs.pageBytes(tenantId, page)) > MAX_BYTES) throw traceErrors.sharedRunsTooLarge(MAX_BYTES);
     const rows = await this.runs.page(tenantId, page);
