@@ -97,33 +97,6 @@ describe('public links', () => {
     expect(page.body).toMatch(/root.*child/s);
   });
 
-  it('answer 413 rather than without the newest runs of a trace that has more than 10,000', async () => {
-    const id = randomUUID();
-    const start = new Date().toISOString();
-    const run = { id, trace_id: id, name: 'long', run_type: 'chain', session_name: 'shared', start_time: start };
-    await send('POST', '/api/v1/runs', run);
-    await sql.query(
-      `INSERT INTO trace_runs (tenant_id, project_id, start_time, run_id, trace_id, parent_run_id, dotted_order, name, run_type, status)
-       SELECT tenant_id, project_id, start_time, gen_random_uuid(), run_id, run_id, dotted_order, 'child', 'tool', 'success'
-       FROM trace_runs, generate_series(1, 10000) WHERE run_id = $1`,
-      [id],
-    );
-    const given = { session_id: projectId, trace_id: id };
-    const { share_token: token } = (await client.runs.share.create(id, given)) as { share_token: string };
-    const shared = () => follow('POST', `/api/v2/public/${token}/runs/query`, { selects: ['NAME'] });
-    const traced = () => send('GET', `/api/v2/traces/${id}/runs?project_id=${projectId}&selects=NAME`);
-    for (const refused of [await shared(), await traced()]) {
-      expect([refused.statusCode, refused.body]).toEqual([413, expect.stringContaining('10000 runs')]);
-    }
-    expect((await follow('GET', `/api/v2/public/${token}/run/${id}?selects=NAME`)).json()).toEqual({ name: 'long' });
-    await sql.query(
-      `DELETE FROM trace_runs WHERE run_id = (SELECT run_id FROM trace_runs WHERE parent_run_id = $1 LIMIT 1)`,
-      [id],
-    );
-    for (const whole of [await shared(), await traced()])
-      expect(whole.json<{ items: Json[] }>().items).toHaveLength(10_000);
-  });
-
   it('reveal nothing about the tenant, its people and its models', async () => {
     const token = await share();
     const tenant = '00000000-0000-0000-0000-000000000000';
@@ -331,5 +304,32 @@ describe('public links', () => {
       const answer = await send('POST', '/api/v1/feedback/tokens', { run_id: other, feedback_key: 'a', ...expiry });
       expect([answer.statusCode, answer.body]).toEqual([422, expect.stringContaining(named)]);
     });
+  });
+
+  it('answer 413 rather than without the newest runs of a trace that has more than 10,000', async () => {
+    const id = randomUUID();
+    const start = new Date().toISOString();
+    const run = { id, trace_id: id, name: 'long', run_type: 'chain', session_name: 'shared', start_time: start };
+    await send('POST', '/api/v1/runs', run);
+    await sql.query(
+      `INSERT INTO trace_runs (tenant_id, project_id, start_time, run_id, trace_id, parent_run_id, dotted_order, name, run_type, status)
+       SELECT tenant_id, project_id, start_time, gen_random_uuid(), run_id, run_id, dotted_order, 'child', 'tool', 'success'
+       FROM trace_runs, generate_series(1, 10000) WHERE run_id = $1`,
+      [id],
+    );
+    const given = { session_id: projectId, trace_id: id };
+    const { share_token: token } = (await client.runs.share.create(id, given)) as { share_token: string };
+    const shared = () => follow('POST', `/api/v2/public/${token}/runs/query`, { selects: ['NAME'] });
+    const traced = () => send('GET', `/api/v2/traces/${id}/runs?project_id=${projectId}&selects=NAME`);
+    for (const refused of [await shared(), await traced()]) {
+      expect([refused.statusCode, refused.body]).toEqual([413, expect.stringContaining('10000 runs')]);
+    }
+    expect((await follow('GET', `/api/v2/public/${token}/run/${id}?selects=NAME`)).json()).toEqual({ name: 'long' });
+    await sql.query(
+      `DELETE FROM trace_runs WHERE run_id = (SELECT run_id FROM trace_runs WHERE parent_run_id = $1 LIMIT 1)`,
+      [id],
+    );
+    for (const whole of [await shared(), await traced()])
+      expect(whole.json<{ items: Json[] }>().items).toHaveLength(10_000);
   });
 });
