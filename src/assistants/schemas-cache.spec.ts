@@ -42,7 +42,9 @@ describe('a cache of schemas', () => {
   it('reads those of an assistant again that was deleted and created with the same id', async () => {
     const cache = new SchemasCache<string>({ isFixed: () => false });
     await cache.get(A, assistant('1'), reader('1'));
-    expect(await cache.get(A, assistant('1', 1, new Date(1)), reader('its successor'))).toBe('schemas of its successor');
+    expect(await cache.get(A, assistant('1', 1, new Date(1)), reader('its successor'))).toBe(
+      'schemas of its successor',
+    );
   });
 
   it('reads again after a failure', async () => {
