@@ -217,7 +217,7 @@ describeInBrowser('traces and exports in the console', () => {
       await filter.fill('eq(nam');
       await form.getByRole('option', { name: 'name' }).waitFor();
       await page.keyboard.press('Escape');
-      await form.getByRole('option').waitFor({ state: 'detached' });
+      await form.getByRole('listbox').waitFor({ state: 'detached' });
       await filter.fill('');
       await page.mouse.click(5, 5);
       await form.getByLabel('From').fill(today);
