@@ -260,7 +260,7 @@ export function Chat(props: Props) {
               interrupts={thread.interrupts}
               head={thread.history.at(-1)}
               isNewest={!branch}
-              refresh={() => void history.mutate()}
+              refresh={() => void history.mutate().catch(() => undefined)}
               isRunning={thread.isLoading}
               proceed={proceed}
               join={(runId) => void thread.joinStream(runId)}
