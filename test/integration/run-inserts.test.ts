@@ -1,6 +1,7 @@
 import { getDataSourceToken } from '@nestjs/typeorm';
 import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
+import { RunCreationRepository } from '../../src/runs/run-creation.repository';
 import { type DueRun, parseDue, RUN_DUE_CHANNEL } from '../../src/streams/run-event';
 import { AgentCaller, toMessage } from '../support/a2a';
 import { startTestApi, type TestApi } from '../support/api';
@@ -66,10 +67,20 @@ describe('the insert of a run', () => {
       ...(index % 4 === 0 && { on_completion: 'keep' }),
       ...(index % 5 === 0 && { after_seconds: 3_600 }),
     }));
-    const created = await Promise.all(bodies.map((body) => post('/runs', body)));
+    const arrivals = jest.spyOn(api.app.get(RunCreationRepository, { strict: false }), 'insertRun');
+    const writer = new Client({ connectionString: api.database.url });
+    await writer.connect();
+    // Holds the first insert until all runs have arrived.
+    await writer.query('BEGIN');
+    await writer.query('LOCK TABLE threads IN SHARE MODE');
+    const posted = Promise.all(bodies.map((body) => post('/runs', body)));
+    await waitFor('all runs to arrive', () => arrivals.mock.calls.length === bodies.length);
+    await writer.query('COMMIT');
+    await writer.end();
+    const created = await posted;
     const inserts = query.mock.calls.filter(([text]) => text.includes('INSERT INTO runs'));
-    query.mockRestore();
-    expect(inserts.length).toBeLessThan(bodies.length / 2);
+    jest.restoreAllMocks();
+    expect(inserts).toHaveLength(2);
     const rows = await database.query<{ index: number; delayed: boolean; temporary: boolean; thread: object }[]>(
       `SELECT (r.kwargs->'input'->>'index')::int AS index, r.scheduled_at > now() + interval '59 minutes' AS delayed,
          t.temporary, jsonb_build_array(r.metadata->'index', t.metadata->'index', t.config->'configurable'->'index') AS thread
