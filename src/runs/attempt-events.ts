@@ -18,9 +18,10 @@ export class AttemptEvents {
 
   /**
    * Resolves when they are committed.
+   * @param patienceMs time for which they may wait for others
    * @throws {EventsRefused} when another attempt holds the run; or the database's error
    */
-  append(messages: RunEventMessage[]): Promise<void> {
+  append(messages: RunEventMessage[], patienceMs = 0): Promise<void> {
     const { tenantId, runId, attempt, kwargs } = this.run;
     const { encryption_context: encryptionContext = {} } = kwargs;
     const events = messages.map(({ event, ...message }) => {
@@ -35,7 +36,7 @@ export class AttemptEvents {
         ...message,
       };
     });
-    this.lastWrite = this.appender.appendEvents(runId, events);
+    this.lastWrite = this.appender.appendEvents(runId, events, patienceMs);
     // Callers see the rejection later; until then it must not count as unhandled.
     this.lastWrite.catch((error: Error) => (this.failure ??= error));
     return this.lastWrite;

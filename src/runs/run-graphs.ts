@@ -19,6 +19,9 @@ const ATTEMPTS_WITHOUT_KEY = 360;
 /** Time to upload the queued part of a trace after its run has ended. */
 const UPLOAD_MS = 600_000;
 
+/** Time for which the event of a run's beginning may wait for the first ones of its graph, since one write costs less than two. */
+const BEGINNING_MS = 10;
+
 /** Input of a graph for one attempt at a run. */
 export interface Attempt {
   execution: RunExecution;
@@ -63,7 +66,7 @@ export class RunGraphs {
     const emitted = before ? await this.log.findEmitted(run.runId) : { updates: {}, facts: [] };
     const answered = answeredInterrupts(run.kwargs.command);
     const started = { run_id: run.runId, attempt: run.attempt, ...(answered && { answered_interrupts: answered }) };
-    void events.append([{ event: 'metadata', data: JSON.stringify(started) }]);
+    void events.append([{ event: 'metadata', data: JSON.stringify(started) }], BEGINNING_MS);
     const { runId, threadId, tenantId, assistantId, graphId, attempt, metadata } = run;
     const onUnknown = this.registry.onUnknown(graphId);
     return this.graphs.execute(

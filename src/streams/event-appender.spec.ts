@@ -61,6 +61,26 @@ describe('EventAppender', () => {
     ]);
   });
 
+  it('writes the first events after a silence without waiting for more', async () => {
+    await appender.appendEvents('a', [event('a', 0)]);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const appended = appender.appendEvents('a', [event('a', 1)]);
+    // Before any timer can fire.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(log.writes).toHaveLength(2);
+    await appended;
+  });
+
+  it('writes events that may wait with the next ones, or when their time is over', async () => {
+    const appends = [appender.appendEvents('a', [event('a', 0)], 10_000)];
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    appends.push(appender.appendEvents('a', [event('a', 1)]));
+    await Promise.all(appends);
+    expect(log.writes.map(({ length }) => length)).toEqual([2]);
+    await appender.appendEvents('a', [event('a', 2)], 10);
+    expect(log.writes).toHaveLength(2);
+  });
+
   it('resolves only when the events are written', async () => {
     let open!: () => void;
     log.gate = new Promise((resolve) => (open = resolve));
@@ -144,7 +164,7 @@ describe('EventAppender', () => {
     async function write(takesMs: number, runs = 50): Promise<void> {
       log.takesMs = takesMs;
       const appends = Array.from({ length: runs }, (_, run) => appender.appendEvents(`r${run}`, [event(`r${run}`, 0)]));
-      await jest.advanceTimersByTimeAsync(3 + takesMs);
+      await jest.advanceTimersByTimeAsync(takesMs);
       await Promise.all(appends);
       log.takesMs = 0;
     }

@@ -3,7 +3,10 @@ import { isContentError } from '../database/unstorable-text';
 import { EventLogRepository } from './event-log.repository';
 import type { NewRunEvent } from './run-event';
 
-/** Time for which events are collected for one commit; readers don't notice a few milliseconds. */
+/**
+ * Time after a write for which events are collected for the next one, at least: readers don't notice a few milliseconds. The first
+ * events after a longer silence, such as those of a run that begins, are written at once.
+ */
 const COLLECT_MS = 3;
 const COLLECT_EVENTS = 64;
 /**
@@ -44,22 +47,26 @@ export class EventsRefused extends Error {
 @Injectable()
 export class EventAppender {
   private batch = newBatch();
-  private timer: NodeJS.Timeout | undefined;
+  /** Time of `performance.now()` at which the next write is due, and what cancels it. */
+  private dueAt = Infinity;
+  private cancelFlush: (() => void) | undefined;
   /** The batch in flight. */
   private writing: Batch | undefined;
-  /** Time of `performance.now()` at which the pause after the last write ends. */
+  /** Times of `performance.now()` until which events are collected, and until which also more than a few are. */
+  private collectsUntil = 0;
   private pausesUntil = 0;
 
   constructor(private readonly log: EventLogRepository) {}
 
   /**
    * Appends events of one run; resolves when they are committed.
+   * @param patienceMs time for which they may wait for others
    * @throws {EventsRefused} when another attempt holds the run; or the database's error.
    */
-  async appendEvents(runId: string, events: NewRunEvent[]): Promise<void> {
+  async appendEvents(runId: string, events: NewRunEvent[], patienceMs = 0): Promise<void> {
     const { batch } = this;
     batch.events.push(...events);
-    this.schedule();
+    this.schedule(patienceMs);
     await this.untilWritten(batch, runId);
   }
 
@@ -89,28 +96,22 @@ export class EventAppender {
     if (!held.has(runId) && !withdrawn.has(runId)) throw new EventsRefused(runId);
   }
 
-  private schedule(): void {
+  private schedule(patienceMs = 0): void {
     if (this.writing) return;
-    const pause = this.pausesUntil - performance.now();
-    if (this.batch.events.length >= (pause > 0 ? PAUSE_EVENTS : COLLECT_EVENTS)) {
-      clearTimeout(this.timer);
-      this.timer = undefined;
-      void this.flush();
-    } else {
-      this.timer ??= setTimeout(
-        () => {
-          this.timer = undefined;
-          void this.flush();
-        },
-        Math.max(pause, COLLECT_MS),
-      );
-    }
+    const now = performance.now();
+    const isFull = this.batch.events.length >= (now < this.pausesUntil ? PAUSE_EVENTS : COLLECT_EVENTS);
+    const due = isFull ? now : Math.max(now + patienceMs, this.pausesUntil, this.collectsUntil);
+    if (due >= this.dueAt) return;
+    this.cancelFlush?.();
+    this.dueAt = due;
+    this.cancelFlush = afterwards(due - now, () => void this.flush());
   }
 
   private async flush(): Promise<void> {
     const { batch } = this;
     this.batch = newBatch();
     this.writing = batch;
+    this.dueAt = Infinity;
     const since = performance.now();
     const held = new Set<string>();
     try {
@@ -124,6 +125,7 @@ export class EventAppender {
       const now = performance.now();
       const pause = PAUSE_PER_WRITE * (now - since);
       this.pausesUntil = now + Math.min(pause, MAX_PAUSE_PER_RUN_MS * held.size, MAX_PAUSE_MS);
+      this.collectsUntil = now + COLLECT_MS;
       this.writing = undefined;
       if (this.batch.events.length > 0) this.schedule();
     }
@@ -148,6 +150,16 @@ export class EventAppender {
     }
     return held;
   }
+}
+
+/** Calls `work` after the events of this turn of the event loop, and not before `ms` milliseconds; the returned function cancels it. */
+function afterwards(ms: number, work: () => void): () => void {
+  if (ms > 0) {
+    const timer = setTimeout(work, ms);
+    return () => clearTimeout(timer);
+  }
+  const immediate = setImmediate(work);
+  return () => clearImmediate(immediate);
 }
 
 function newBatch(): Batch {

@@ -257,7 +257,7 @@ describe('the checkpoints of a run', () => {
 
   it('are written with the results of their steps: a statement for each step', async () => {
     const threadId = uuidv7();
-    const statements = jest.spyOn(TenantConnections.prototype, 'query');
+    const statements = jest.spyOn(TenantConnections.prototype, 'querySettingTenant');
     const graph = new StateGraph(State)
       .addNode('one', () => ({ done: ['one'] }))
       .addNode('two', () => ({ done: ['two'] }))
@@ -302,7 +302,7 @@ describe('the checkpoints of a run', () => {
 
     /** The state as the database has it. */
     async function stored(threadId: string): Promise<unknown> {
-      const saver = new CheckpointSaver(pool, TENANT);
+      const saver = new CheckpointSaver(new TenantConnections(pool, { tenantId: TENANT }), TENANT);
       const tuple = await saver.getTuple({ configurable: { thread_id: threadId } });
       const { done, name, large } = tuple!.checkpoint.channel_values;
       countReads();
@@ -418,9 +418,9 @@ describe('the checkpoints of a run', () => {
       .addEdge(START, 'quick')
       .addEdge(START, 'slow')
       .compile();
-    const query = TenantConnections.prototype.query;
+    const query = TenantConnections.prototype.querySettingTenant;
     let refused = 0;
-    const statements = jest.spyOn(TenantConnections.prototype, 'query').mockImplementation(async function (
+    const statements = jest.spyOn(TenantConnections.prototype, 'querySettingTenant').mockImplementation(async function (
       this: TenantConnections,
       ...asked
     ) {
@@ -444,7 +444,7 @@ describe('the checkpoints of a run', () => {
     expect(outcome).toMatchObject({ status: 'success', state: { values: JSON.stringify({ done: items }) } });
 
     const kept = async (): Promise<unknown[]> => {
-      const saver = new CheckpointSaver(pool, TENANT);
+      const saver = new CheckpointSaver(new TenantConnections(pool, { tenantId: TENANT }), TENANT);
       for await (const { metadata, pendingWrites } of saver.list({ configurable: { thread_id: threadId } })) {
         if (metadata?.step === 0) {
           return pendingWrites!.flatMap(([, channel, value]) => (channel === 'done' ? (value as unknown[]) : []));

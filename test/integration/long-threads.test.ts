@@ -4,7 +4,7 @@ import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 import { Pool } from 'pg';
 import { CHECKPOINT_SCHEMA } from '../../src/database/schemas';
 import { CheckpointSaver } from '../../src/graphs/host/checkpoint-saver';
-import { TenantConnections } from '../../src/graphs/host/tenant-connections';
+import { type Connections, TenantConnections } from '../../src/graphs/host/tenant-connections';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
 /** The tenant whose threads are stored under the ids that the library itself would use. */
@@ -65,7 +65,7 @@ describe('reading a long thread', () => {
           return pool.query(text, values);
         },
       },
-    }) as Pool;
+    }) as Connections;
     return new CheckpointSaver(connections, TENANT);
   }
 
@@ -130,7 +130,7 @@ describe('reading a long thread', () => {
           return pages === 1 ? pool.query(text, values) : Promise.reject(new Error('no second page'));
         },
       },
-    }) as Pool;
+    }) as Connections;
     for await (const _ of new CheckpointSaver(failing, TENANT).list(CONFIG)) break;
     await new Promise(setImmediate);
     process.off('unhandledRejection', unhandled);

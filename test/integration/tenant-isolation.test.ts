@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { dataSourceOptions } from '../../src/database/data-source';
 import { acrossTenants, inScope } from '../../src/database/request-scope';
+import { settingTenant, TenantConnections } from '../../src/graphs/host/tenant-connections';
 import { isolateTenants } from '../../src/database/tenant-isolation';
 import { ThreadEntity } from '../../src/threads/thread.entity';
 import { ThreadsRepository } from '../../src/threads/threads.repository';
@@ -123,6 +124,23 @@ describe('row-level security between tenants', () => {
       expect(sent).toHaveBeenCalledTimes(3);
     } finally {
       sent.mockRestore();
+    }
+  });
+
+  it('applies on a connection of a graph process that serves tenants in turn, also after a statement that failed', async () => {
+    const pool = new Pool({ connectionString: database.url, max: 1 });
+    const [one, other] = [ONE, OTHER].map((tenantId) => new TenantConnections(pool, { tenantId }));
+    const shown = `SELECT current_setting('gantry.tenant_id') AS tenant`;
+    const setting = `${shown} WHERE ${settingTenant(1, '8 / $1::int > 0')}`;
+    try {
+      expect((await one.querySettingTenant(setting, [1])).rows).toEqual([{ tenant: ONE }]);
+      expect((await other.query(shown, [])).rows).toEqual([{ tenant: OTHER }]);
+      expect((await one.querySettingTenant(setting, [1])).rows).toEqual([{ tenant: ONE }]);
+      await expect(other.querySettingTenant(setting, [0])).rejects.toThrow('division by zero');
+      expect((await one.query(shown, [])).rows).toEqual([{ tenant: ONE }]);
+      expect((await other.query(shown, [])).rows).toEqual([{ tenant: OTHER }]);
+    } finally {
+      await pool.end();
     }
   });
 

@@ -26,7 +26,7 @@ import { CheckpointSerializer } from './checkpoint-serializer';
 import { OtherLanguage } from './other-language';
 import { replacesKnown, storeRows, WRITE_ORDER, type WriteRow } from './checkpoint-writes';
 import { readDeltaHistory } from './delta-history';
-import type { Connections } from './tenant-connections';
+import type { Connections, PoolPart } from './tenant-connections';
 import { toWireJson } from './wire-json';
 
 type DeltaQuery = Parameters<OpenPostgresSaver['getDeltaChannelHistory']>[0];
@@ -92,7 +92,7 @@ export class CheckpointSaver extends OpenPostgresSaver {
     protected readonly tenantId: string,
     graphFile?: string,
   ) {
-    super(connections as Pool, new CheckpointSerializer(graphFile), { schema: CHECKPOINT_SCHEMA });
+    super(connections as PoolPart as Pool, new CheckpointSerializer(graphFile), { schema: CHECKPOINT_SCHEMA });
     this.selectBy(SELECT);
   }
 

@@ -3,7 +3,7 @@ import { storedBytesColumn, storedJsonColumn } from '../../database/at-rest';
 import { textArray } from '../../database/binary-array';
 import { type Fence, FencedError } from '../../database/fence';
 import { prepared } from '../../patches/pg/prepared-statements';
-import type { Connections } from './tenant-connections';
+import { type Connections, settingTenant } from './tenant-connections';
 
 /** A write of a task to a channel, as it is stored with the checkpoint that the task ran from. */
 export type WriteRow = [
@@ -41,8 +41,11 @@ export function replacesKnown(writes: PendingWrite[]): boolean {
   return writes.every(([channel]) => channel in WRITES_IDX_MAP);
 }
 
-const PARAMETERS = Array.from({ length: 22 }, (_, index) => `$${index + 1}`).join(', ');
-const STORE = prepared('store-checkpoints', `SELECT 1 WHERE store_checkpoints(${PARAMETERS})`);
+const PARAMETERS = Array.from({ length: 22 }, (_, index) => `$${index + 1}`);
+const STORE = prepared(
+  'store-checkpoints',
+  `SELECT 1 WHERE ${settingTenant(PARAMETERS.length, `store_checkpoints(${PARAMETERS.join(', ')})`)}`,
+);
 
 /** Rows that one statement stores, and the conditions on them. */
 export interface Stored {
@@ -62,7 +65,7 @@ export interface Stored {
 export async function storeRows(connections: Connections, { threadKey, rows, replacesWrites, fence }: Stored) {
   const { blobs, writes, checkpoints } = rows;
   // Possibly long values are sent in binary format.
-  const { rowCount } = await connections.query(STORE, [
+  const { rowCount } = await connections.querySettingTenant(STORE, [
     ...[fence?.runId ?? null, fence?.attempt ?? null, threadKey, replacesWrites],
     ...columns(blobs, 4),
     storedBytesColumn(

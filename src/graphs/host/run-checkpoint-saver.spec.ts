@@ -7,7 +7,7 @@ import type { Connections } from './tenant-connections';
 const THREAD = '33333333-3333-4333-8333-333333333333';
 
 function saverOf(query: () => Promise<unknown>, run: Partial<RunOfSaver> = {}): RunCheckpointSaver {
-  return new RunCheckpointSaver({ query } as unknown as Connections, {
+  return new RunCheckpointSaver({ query, querySettingTenant: query } as unknown as Connections, {
     tenantId: '11111111-1111-4111-8111-111111111111',
     fence: { runId: '22222222-2222-4222-8222-222222222222', attempt: 1 },
     threadId: THREAD,
