@@ -20,17 +20,23 @@ interface Login {
   password: string;
 }
 
+interface Statement {
+  text?: string;
+  values?: unknown[];
+}
+
 /** Secrets that passed through the process: its login to the database, and the token of each run. */
 const seen: { login?: Login; accesses: Access[] } = { accesses: [] };
 
 /** Intercepts the queries of the process, which run in the memory that this module shares. */
 const original = Reflect.get(Client.prototype, 'query') as (...args: unknown[]) => unknown;
 Client.prototype.query = function (this: Client, ...args: unknown[]) {
-  const [{ values = [], text = '' } = {}] = args as [{ values?: unknown[]; text?: string }?];
+  const [{ text = '', ...query } = {}, values = query.values] = args as [Statement?, unknown[]?];
   const { host, port, database = '', user = '', password } = this;
   if (text.includes('gantry.tenant_token')) {
     seen.login = { host, port, database, user, password: password! };
-    const [tenantId, token] = values as [string, string];
+    // The last parameters of each statement that sets them.
+    const [tenantId, token] = values!.slice(-2) as [string, string];
     if (!seen.accesses.some((access) => access.token === token)) seen.accesses.push({ tenantId, token });
   }
   return original.apply(this, args);
