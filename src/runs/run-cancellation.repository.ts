@@ -122,7 +122,7 @@ export class RunCancellationRepository {
       await manager.delete(RunEntity, { tenantId, runId });
       await appendEnd(manager, run, { status: 'deleted', result: {} });
       await forgetLog(manager, runId);
-      await deleteCheckpoints(manager, run);
+      await deleteCheckpoints(manager, run, isInFlight(run.status));
       await placeUnstarted(manager, run);
       await releaseThread(manager, run);
       return isInFlight(run.status) ? this.listeners.deletedInFlight(manager, run) : [];

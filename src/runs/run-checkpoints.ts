@@ -8,12 +8,12 @@ const CHECKPOINTS = `${CHECKPOINT_SCHEMA}.checkpoints`;
 const WRITES = `${CHECKPOINT_SCHEMA}.checkpoint_writes`;
 
 /**
- * Removes what a run wrote: checkpoints with the writes that belong to them, and writes on checkpoints of earlier runs. These are its
- * answer to a question, which may have replaced an earlier one, and the results of its first step: what they replaced is restored.
- * Keeps checkpoints from which later ones, of other runs or edits, read the values of delta channels, and those that a running one
- * may have begun with.
+ * Removes the checkpoints of a run, with the writes that belong to them. Keeps checkpoints from which later ones, of other runs or edits,
+ * read the values of delta channels, and those that a running one may have begun with.
+ * @param takesBack whether its writes on checkpoints of earlier runs are removed as well, and what they replaced is restored: its answer
+ *   to a question, and the results of its first step. Later runs may have continued with those of a run that has ended.
  */
-export async function deleteCheckpoints(manager: EntityManager, run: RunEntity): Promise<void> {
+export async function deleteCheckpoints(manager: EntityManager, run: RunEntity, takesBack: boolean): Promise<void> {
   await manager.query(
     `WITH RECURSIVE written AS (
        SELECT checkpoint_ns, checkpoint_id FROM ${CHECKPOINTS}
@@ -43,14 +43,14 @@ export async function deleteCheckpoints(manager: EntityManager, run: RunEntity):
      restored AS (
        UPDATE ${WRITES} SET run_id = (replaced).run_id, channel = (replaced).channel, type = (replaced).type,
          blob = (replaced).blob, replaced = NULL
-       WHERE thread_id = $1 AND run_id::text = $2 AND (replaced).blob IS NOT NULL
+       WHERE $5 AND thread_id = $1 AND run_id::text = $2 AND (replaced).blob IS NOT NULL
          AND (checkpoint_ns, checkpoint_id) NOT IN (SELECT * FROM kept UNION ALL SELECT * FROM gone)
      )
      DELETE FROM ${WRITES}
      WHERE thread_id = $1 AND (
        (checkpoint_ns, checkpoint_id) IN (SELECT * FROM gone)
-       OR (run_id::text = $2 AND (replaced).blob IS NULL AND (checkpoint_ns, checkpoint_id) NOT IN (SELECT * FROM kept))
+       OR ($5 AND run_id::text = $2 AND (replaced).blob IS NULL AND (checkpoint_ns, checkpoint_id) NOT IN (SELECT * FROM kept))
      )`,
-    [checkpointKey(run.tenantId, run.threadId), run.runId, run.tenantId, run.threadId],
+    [checkpointKey(run.tenantId, run.threadId), run.runId, run.tenantId, run.threadId, takesBack],
   );
 }

@@ -216,7 +216,7 @@ export class RunLifecycleRepository {
     return this.database.transaction(async (manager) => {
       const run = await lockRun(manager, runId);
       const held = run !== null && isOwned(run, attempt);
-      if (held) await deleteCheckpoints(manager, run);
+      if (held) await deleteCheckpoints(manager, run, true);
       return held;
     });
   }

@@ -273,7 +273,7 @@ describeLanguages('double texting and cancelling, of graphs in $language', ({ gr
       expect((await client.threads.get(thread)).values).toEqual(before.values);
     });
 
-    describe('with rollback when it has answered a question of an earlier run', () => {
+    describe('of a run that has answered a question of an earlier run', () => {
       const questionsOf = async (thread: string): Promise<unknown[]> =>
         (await client.threads.getState(thread)).tasks[0].interrupts.map(({ value }) => value as unknown);
       const answer = (thread: string, resume: { says: string }) =>
@@ -295,7 +295,7 @@ describeLanguages('double texting and cancelling, of graphs in $language', ({ gr
       }
 
       it.each(['ask', 'nap'] as const)(
-        'in the node %s: the question is open, and the answer before it is kept',
+        'with rollback, in the node %s: the question is open, and the answer before it is kept',
         async (node) => {
           const thread = await asked();
           await answer(thread, { says: 'one' });
@@ -310,7 +310,18 @@ describeLanguages('double texting and cancelling, of graphs in $language', ({ gr
         },
       );
 
-      it('and the thread continues without an answer: it asks again', async () => {
+      it('by deletion, after its end: the answer stays', async () => {
+        const thread = await asked();
+        await answer(thread, { says: 'one' });
+        const before = await client.threads.getState(thread);
+        const [answered] = await client.runs.list(thread);
+        await client.runs.delete(thread, answered.run_id);
+        expect(await client.threads.getState(thread)).toEqual(before);
+        await answer(thread, { says: 'no' });
+        expect((await client.threads.getState(thread)).values).toMatchObject({ answers: ['one', 'no'] });
+      });
+
+      it('with rollback, and the thread continues without an answer: it asks again', async () => {
         const thread = await asked();
         await withdraw(thread, 'ask');
         await client.runs.wait(thread, 'consent', { input: null });
