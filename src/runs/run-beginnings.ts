@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { currentCipher } from '../database/at-rest';
 import { BatchedCalls } from '../database/batched-calls';
 import { columnsOf } from '../database/entity-columns';
 import { isUniqueViolation } from '../database/sql-errors';
@@ -72,7 +73,8 @@ export class RunBeginnings {
    * @throws a unique violation if another run of the thread is being claimed
    */
   begin(claim: Claim): Promise<Claimed | undefined> {
-    return this.calls.call(claim);
+    // The rows of a statement are decrypted together: one that can't be, or takes long, would fail or delay all of them.
+    return currentCipher() ? this.beginAlone(claim) : this.calls.call(claim);
   }
 
   private async beginMany(claims: Claim[]): Promise<Promise<Claimed | undefined>[]> {

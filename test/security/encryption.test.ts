@@ -252,6 +252,22 @@ describe('custom encryption', () => {
     expect(await request('POST', '/threads/count', {})).toEqual(before);
   });
 
+  it('begins the runs beside one that cannot be decrypted, and deletes the thread of that one', async () => {
+    const create = async (note: string) => {
+      const { thread_id } = await client.threads.create();
+      return client.runs.create(thread_id, 'typescript', { input: { note, mode: 'none' } });
+    };
+    const [lost, ...others] = await Promise.all(['undecryptable', ...Array<string>(7).fill('fine')].map(create));
+    for (const { thread_id, run_id } of others)
+      expect(await client.runs.join(thread_id, run_id)).toMatchObject({ note: 'fine' });
+    const { rows } = await gantry.sql.query<{ attempt: number }>('SELECT attempt FROM runs WHERE run_id = ANY ($1)', [
+      others.map(({ run_id }) => run_id),
+    ]);
+    expect(rows).toEqual(Array(7).fill({ attempt: 1 }));
+    await client.threads.delete(lost.thread_id);
+    expect(await request('GET', `/threads/${lost.thread_id}`)).toMatchObject({ status: 404 });
+  });
+
   it('restarts the module after its process has ended', async () => {
     const processes = graphProcessesOf(gantry.worker.pid).filter((pid) =>
       readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('encryption_process'),

@@ -1,4 +1,7 @@
-"""An encryption whose key depends on the context. What says `unencryptable` fails it, and what is searched by stays readable."""
+"""An encryption whose key depends on the context. What is searched by stays readable.
+
+What says `unencryptable` can't be encrypted, and what says `undecryptable` can't be decrypted.
+"""
 
 import json
 from base64 import b64decode, b64encode
@@ -59,4 +62,6 @@ async def decrypt_json(ctx: EncryptionContext, data: dict[str, Any]) -> Any:
         else value
         for name, value in data.items()
     }
+    if "undecryptable" in json.dumps(plain):
+        raise ValueError("the key service has lost this key")
     return DecryptResult(plain, replacement=data)
