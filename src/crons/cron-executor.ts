@@ -105,7 +105,7 @@ export class CronExecutor {
     });
     if (!placed) throw cronErrors.notFound();
     try {
-      await this.runs.createRunOfTick(placed.cron, placed.fire);
+      await this.runs.createRunOfTick(placed.cron, placed.fire, true);
       this.metrics.tick('started');
     } catch (error) {
       if (isRefusal(error)) await this.onRefused(placed.cron, placed.fire, error);
