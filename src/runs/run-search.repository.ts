@@ -78,15 +78,17 @@ export class RunSearchRepository {
       .groupBy('1')
       .orderBy('1');
     // One that ended before its turn has a place in its thread's stream instead of a start.
-    const startedAt = 'CASE WHEN r.attempt > 0 THEN r.started_at END';
+    const startedAt = '(CASE WHEN r.attempt > 0 THEN r.started_at END)';
     for (const [name, end, share] of [
       ['wait_ms_p50', startedAt, 0.5],
       ['wait_ms_p95', startedAt, 0.95],
       ['duration_ms_p50', 'r.ended_at', 0.5],
       ['duration_ms_p95', 'r.ended_at', 0.95],
     ] as const) {
-      const ms = `greatest(extract(epoch FROM (${end}) - greatest(r.created_at, r.scheduled_at)) * 1000, 0)`;
-      query.addSelect(`percentile_cont(${share}) WITHIN GROUP (ORDER BY ${ms})`, name);
+      const ms = `greatest(extract(epoch FROM ${end} - greatest(r.created_at, r.scheduled_at)) * 1000, 0)`;
+      // `greatest` of null and 0 is 0.
+      const known = `FILTER (WHERE ${end} IS NOT NULL)`;
+      query.addSelect(`percentile_cont(${share}) WITHIN GROUP (ORDER BY ${ms}) ${known}`, name);
     }
     return query.getRawMany<StatsRow>();
   }
