@@ -1,8 +1,8 @@
 import { ArgumentsHost, Catch, ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isLostConnection, PostgresUnreachable } from '../database/lost-connections';
+import { isLostConnection, PostgresUnreachable, READ_ONLY_SERVER } from '../database/lost-connections';
 import { isRefusedConnection } from '../database/refused-connections';
-import { causeOfQuery, isStatementCancelled } from '../database/sql-errors';
+import { causeOfQuery, isStatementCancelled, postgresErrorOf } from '../database/sql-errors';
 import { isUnstorableText, UNSTORABLE_TEXT } from '../database/unstorable-text';
 import { ApiError } from './api-error';
 import { cutAnswer } from './open-answer';
@@ -77,6 +77,7 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError | 
     return status < 500 ? new ApiError(status, 'http', error.message) : undefined;
   }
   if (isUnavailable(error)) return databaseUnavailable();
+  if (isReadOnly(error)) return databaseReadOnly();
   if (isStatementCancelled(error)) return tookTooLong(request);
   if (hasLostConnection(error)) return connectionLost();
   if (isUnstorableText(error)) return new ApiError(422, 'invalid_request', UNSTORABLE_TEXT);
@@ -99,6 +100,17 @@ function isUnavailable(error: unknown): boolean {
 
 function hasLostConnection(error: unknown): boolean {
   return error instanceof PostgresUnreachable || isLostConnection(causeOfQuery(error));
+}
+
+/** Whether the database refused a write, of which nothing has taken effect. */
+function isReadOnly(error: unknown): boolean {
+  return postgresErrorOf(error)?.code === READ_ONLY_SERVER;
+}
+
+function databaseReadOnly(): ApiError {
+  return new ApiError(503, 'database_unavailable', 'The database takes no writes: try again', {
+    headers: { 'Retry-After': '1' },
+  });
 }
 
 function databaseUnavailable(): ApiError {

@@ -72,7 +72,13 @@ describe('a request for which the database accepts no connection', () => {
         [name],
       );
       await waitFor('a read over a new connection', async () => (await statusOf('/threads/search', search)) === 200);
-      expect((await createThread()).status).toBe(503);
+      const refused = await createThread();
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+      // Nothing has taken effect.
+      expect(await refused.json()).toEqual({
+        detail: 'The database takes no writes: try again',
+        code: 'database_unavailable',
+      });
       expect([await statusOf('/ready'), await statusOf('/ok?check_db=1')]).toEqual([503, 500]);
     } finally {
       await admin.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
