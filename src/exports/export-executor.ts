@@ -121,18 +121,23 @@ export class ExportExecutor {
     const beats = startBeats(() => this.exports.beat(tenantId, exportId));
     try {
       const lost = await findLostFile(destination.store, files, partitions, signal);
-      if (lost) throw exportFailures.lostFile(lost);
+      if (lost?.isCertain) throw exportFailures.lostFile(lost);
       const leftovers = leftoversOf(destination.place, tenantId, partitions, files);
       if (leftovers.size > 0) {
         await this.partitions.forgetLeftovers(tenantId, await deleteLeftovers(destination.store, leftovers));
         partitions = await this.partitions.listPartitions(tenantId, exportId, null, 0);
       }
       const folder = exportFolder(destination.place, exportId);
+      const manifestKey = `${folder}/_manifest.json`;
       const manifest = exportManifest(row, partitions, files, destination);
-      await destination.store.put(`${folder}/_manifest.json`, contentOf(Buffer.from(manifest)), {
+      await destination.store.put(manifestKey, contentOf(Buffer.from(manifest)), {
         contentType: 'application/json',
         signal,
       });
+      // Credentials that have expired could not write the manifest. Those that can read it could read the file as well.
+      if (lost && (await destination.store.head(manifestKey, signal)).state !== 'forbidden') {
+        throw exportFailures.lostFile(lost);
+      }
       isPublishing = await this.exports.beginPublishing(tenantId, exportId);
       if (isPublishing) {
         await destination.store.put(`${folder}/_SUCCESS`, contentOf(Buffer.alloc(0)), { signal });

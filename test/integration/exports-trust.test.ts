@@ -108,12 +108,53 @@ describe('an export is verified', () => {
     expect(await harness.manifest(prefix, id)).toMatchObject({ sizes_verified: true });
   });
 
-  it('and fails when a verified file can not be read any more at the end', async () => {
-    const { prefix, body } = await prepare(90);
-    harness.proxy.fault = ({ method, url }) => (method === 'HEAD' && url?.includes('part-00001') ? 'deny' : undefined);
+  it.each([
+    ['a verified file', 90, 'part-00001'],
+    ['the only file', 30, 'part-00000'],
+  ])('and fails when %s can not be read any more at the end', async (_, rows, part) => {
+    const { prefix, body } = await prepare(rows);
+    harness.proxy.fault = ({ method, url }) => (method === 'HEAD' && url?.includes(part) ? 'deny' : undefined);
     const { id } = await harness.createExport(body);
     expect(await harness.ended(id)).toMatchObject({ status: 'Failed', error_code: 'FileNotAsWritten' });
     expect(await harness.bucket.keys(`${prefix}/export_id=${id}`)).not.toContain(`${prefix}/export_id=${id}/_SUCCESS`);
+  });
+
+  it('and fails for the reason that its credentials have, when they are refused at the end', async () => {
+    const { body } = await prepare(90);
+    harness.proxy.fault = ({ method, url }) => {
+      if (method === 'HEAD') return 'deny';
+      return method === 'PUT' && url?.includes('_manifest.json') ? 'expired' : undefined;
+    };
+    const { id } = await harness.createExport(body);
+    expect(await harness.ended(id)).toMatchObject({ status: 'Failed', error_code: 'ExpiredToken' });
+  });
+
+  it('and completes when its credentials are refused at the end, but have been replaced', async () => {
+    const { destination, body } = await prepare(90);
+    const { reached, letGo } = hold('_manifest.json');
+    const heldBack = harness.proxy.fault;
+    let isReplaced = false;
+    harness.proxy.fault = async (request) => {
+      if (isReplaced) return undefined;
+      if (request.method === 'HEAD') return 'deny';
+      await heldBack(request);
+      return request.method === 'PUT' && request.url?.includes('_manifest.json') ? 'expired' : undefined;
+    };
+    const { id } = await harness.createExport(body);
+    await reached;
+    const { access_key_id, secret_access_key } = testStore();
+    const credentials = { access_key_id, secret_access_key };
+    expect((await harness.call('PATCH', `/destinations/${destination.id}`, { credentials })).status).toBe(200);
+    isReplaced = true;
+    letGo();
+    expect(await harness.ended(id)).toMatchObject({ status: 'Completed', error_code: null });
+  });
+
+  it('and completes although its files can not be read any more at the end', async () => {
+    const { body } = await prepare(90);
+    harness.proxy.fault = ({ method }) => (method === 'HEAD' ? 'deny' : undefined);
+    const { id } = await harness.createExport(body);
+    expect(await harness.ended(id)).toMatchObject({ status: 'Completed' });
   });
 
   it('and rows that are committed after the reader has passed their place are not left out', async () => {

@@ -9,11 +9,13 @@ const HEADS_AT_ONCE = 16;
 export interface LostFile {
   objectKey: string;
   problem: string;
+  /** False while nothing can be read: expired credentials are refused in the same way as a file that is gone. */
+  isCertain: boolean;
 }
 
 /**
- * Finds the first file whose size in the store is another, in chunks, to stop there; none where sizes may not be read. A refusal
- * is a loss if the file could be read when its partition was complete, or if others can be read: see {@link ExportVerifier.check}.
+ * Finds the first file whose size in the store is another, in chunks, to stop there; none where sizes could never be
+ * read. A refusal is a loss if others can be read now: see {@link ExportVerifier.check}.
  */
 export async function findLostFile(
   store: ObjectStore,
@@ -22,22 +24,21 @@ export async function findLostFile(
   signal: AbortSignal,
 ): Promise<LostFile | undefined> {
   const read = new Set(partitions.flatMap(({ partitionId, verified }) => (verified ? [partitionId] : [])));
-  const wasRead = ({ partitionId }: PartFile): boolean => read.has(partitionId);
-  const mayRead = files.some(wasRead);
+  const couldRead = files.some(({ partitionId }) => read.has(partitionId));
   for (let from = 0; from < files.length; from += HEADS_AT_ONCE) {
     const some = files.slice(from, from + HEADS_AT_ONCE);
     const heads = await Promise.all(some.map(({ objectKey }) => store.head(objectKey, signal)));
-    const isReadable = heads.some(({ state }) => state !== 'forbidden');
-    for (const [index, file] of some.entries()) {
-      const { objectKey, bytes } = file;
+    if (heads.every(({ state }) => state === 'forbidden')) {
+      const [{ objectKey }] = some;
+      return couldRead ? { objectKey, problem: GONE_OR_FORBIDDEN, isCertain: false } : undefined;
+    }
+    for (const [index, { objectKey, bytes }] of some.entries()) {
       const head = heads[index];
-      if (head.state === 'forbidden') {
-        if (isReadable || wasRead(file)) return { objectKey, problem: GONE_OR_FORBIDDEN };
-      } else if (head.state === 'missing' || head.value !== bytes) {
-        return { objectKey, problem: 'is not in the bucket as it was written' };
+      if (head.state === 'forbidden') return { objectKey, problem: GONE_OR_FORBIDDEN, isCertain: true };
+      if (head.state === 'missing' || head.value !== bytes) {
+        return { objectKey, problem: 'is not in the bucket as it was written', isCertain: true };
       }
     }
-    if (!isReadable && !mayRead) return undefined;
   }
   return undefined;
 }
