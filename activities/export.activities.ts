@@ -136,8 +136,9 @@ async function attempt<T>(
     );
   } catch (error) {
     if (cancellationSignal.aborted) throw stopped(cancellationSignal.reason);
-    if (error instanceof ExportFailure && error.isFinal) {
-      throw ApplicationFailure.create({ message: error.message, type: error.name, nonRetryable: true });
+    if (error instanceof ExportFailure) {
+      // Without its cause, which may say what users may not see: the workflow shows the message of the innermost one.
+      throw ApplicationFailure.create({ message: error.message, type: error.name, nonRetryable: error.isFinal });
     }
     throw error;
   }

@@ -33,6 +33,9 @@ export class ExportFailure extends Error {
 
 const AGAIN = 'It is retried automatically.';
 
+/** End of the message of an export that fails although it may look complete in the bucket. */
+export const HALF_PUBLISHED = '_SUCCESS may be in the bucket already';
+
 /** Failures that don't come from the store. */
 export const exportFailures = {
   over: (status: string) =>
@@ -51,7 +54,7 @@ export const exportFailures = {
     }),
   halfPublished: (failure: ExportFailure) =>
     new ExportFailure(
-      `${failure.message}; _SUCCESS may be in the bucket already`,
+      `${failure.message}; ${HALF_PUBLISHED}`,
       failure.isFinal,
       { code: failure.code, hint: `${failure.hint} Retry the export if it fails.` },
       { cause: failure },

@@ -5,6 +5,7 @@ import type { TenantId } from '../auth/tenant';
 import type { Page } from '../http/pagination';
 import { type ExportStatus, openExportSql, openPartitionSql } from '../database/export-status';
 import type { ListExports } from './api/exports.schemas';
+import { HALF_PUBLISHED } from './export-failure';
 import { EXPORT_COLUMNS, EXPORT_SOURCE, ExportRow, NewExport } from './export-row';
 
 /** Called in the transaction that ends an export, with the export as it is now. */
@@ -203,7 +204,8 @@ export class ExportsRepository {
   /**
    * Ends an export that hasn't ended, and with it the partitions that are open. One that is being published can only fail: with
    * another ending it stays open, and the sweep continues it. An export that was cancelled meanwhile stays cancelled, and so do its
-   * open partitions. An export that fails without its own message gets that of its first failed partition.
+   * open partitions. An export that fails without its own message gets that of its first failed partition. If it was
+   * being published, its message ends with {@link HALF_PUBLISHED}, whatever made it fail.
    */
   async endExport(
     tenantId: TenantId,
@@ -215,7 +217,8 @@ export class ExportsRepository {
     await this.database.transaction(async (manager) => {
       const [rows] = await manager.query<[unknown[], number]>(
         `UPDATE bulk_exports e SET status = $3, finished_at = now(), updated_at = now(),
-           error = coalesce($4, first.error),
+           error = CASE WHEN e.publishing_at IS NULL OR strpos(coalesce($4::text, first.error, ''), $5::text) > 0
+             THEN coalesce($4::text, first.error) ELSE concat_ws('; ', coalesce($4::text, first.error), $5::text) END,
            error_code = CASE WHEN $3 = 'Failed' THEN coalesce(e.error_code, first.error_code) END,
            error_hint = CASE WHEN $3 = 'Failed' THEN coalesce(e.error_hint, first.error_hint) END
          FROM (SELECT 1) AS one LEFT JOIN LATERAL (
@@ -227,7 +230,7 @@ export class ExportsRepository {
          ) AS first ON true
          WHERE e.tenant_id = $1 AND e.export_id = $2 AND ${openExportSql('e')} AND (e.publishing_at IS NULL OR $3 = 'Failed')
          RETURNING e.export_id`,
-        [tenantId, exportId, ending, message ?? null],
+        [tenantId, exportId, ending, message ?? null, HALF_PUBLISHED],
       );
       await manager.query(
         `UPDATE bulk_export_runs r SET finished_at = now(), updated_at = now(),

@@ -60,6 +60,19 @@ function hold(name: string): { reached: Promise<void>; letGo: () => void } {
 
 const holdUpload = (part: number) => hold(`part-${String(part).padStart(5, '0')}`);
 
+/** Inserts an export of which `_SUCCESS` may be in the bucket, without a workflow. */
+async function insertPublishing(status: 'Created' | 'Running'): Promise<string> {
+  const { project, destination } = await prepare(0);
+  const id = uuidv7();
+  await harness.database.query(
+    `INSERT INTO bulk_exports (tenant_id, export_id, destination_id, session_id, start_time, end_time, format_version,
+       compression, status, workflow_seen_at, publishing_at)
+     VALUES ($1, $2, $3, $4, $5, $6, 'v2_beta', 'none', $7, now(), now())`,
+    [TENANT, id, destination.id, project, WINDOW.start_time, WINDOW.end_time, status],
+  );
+  return id;
+}
+
 /** Starts an export that the test has inserted. */
 async function start(exportId: string): Promise<void> {
   await harness.api.app.get(ExportOrchestrator).startExport({ exportId, tenantId: TENANT, isSchedule: false });
@@ -390,6 +403,16 @@ describe('the end of an export', () => {
     harness.proxy.fault = () => undefined;
     expect((await harness.call('POST', `/${id}/retry`)).status).toBe(200);
     expect(await harness.ended(id)).toMatchObject({ status: 'Completed', error: null });
+  });
+
+  it.each([
+    ['activity StartToClose timeout', 'activity StartToClose timeout; _SUCCESS may be in the bucket already'],
+    ['Gone; _SUCCESS may be in the bucket already', 'Gone; _SUCCESS may be in the bucket already'],
+  ])('is uncertain whatever the export failed with: "%s"', async (message, shown) => {
+    const id = await insertPublishing('Running');
+    const rows = harness.api.app.get(ExportsRepository);
+    await rows.endExport(TENANT as TenantId, id, 'Failed', message, async () => undefined);
+    expect(await harness.get(id)).toMatchObject({ status: 'Failed', error: shown });
   });
 });
 
