@@ -383,6 +383,13 @@ describe('the end of an export', () => {
     await reached;
     const { status, body: answer } = await harness.call('PATCH', `/${id}`, { status: 'Cancelled' });
     expect([status, answer.code]).toEqual([409, 'export_is_completing']);
+    // As processes of the release before do, beside those of this one.
+    const ended = harness.database.query(
+      `UPDATE bulk_exports SET status = 'Cancelled', finished_at = now(), updated_at = now()
+       WHERE tenant_id = $1 AND export_id = $2 AND status IN ('Created', 'IntervalScheduled', 'Running')`,
+      [TENANT, id],
+    );
+    await expect(ended).rejects.toMatchObject({ constraint: 'bulk_exports_publishing' });
     const rows = harness.api.app.get(ExportsRepository);
     await rows.endExport(TENANT as TenantId, id as string, 'TimedOut', undefined, async () => undefined);
     expect(await rows.takeTurn(TENANT as TenantId, id as string, 1)).toEqual({ status: 'Running', elapsedMs: 0 });
