@@ -83,7 +83,8 @@ export interface ObjectStore {
 
   /**
    * Deletes objects; one that isn't there counts as deleted.
-   * @returns the keys of those that the store keeps, since deleting isn't permitted or they are locked
+   * @returns the keys of those that the store keeps, since deleting isn't permitted or they are locked. Of several, S3
+   *   also names those that it could not delete at the moment
    */
   delete(keys: string[]): Promise<string[]>;
 

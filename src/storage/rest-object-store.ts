@@ -99,7 +99,7 @@ export abstract class RestObjectStore implements ObjectStore {
       await this.repeated({}, () => this.remove(key));
       return false;
     } catch (error) {
-      if (!(error instanceof StoreAnswer)) throw error;
+      if (!(error instanceof StoreAnswer) || PASSING_STATUSES.has(error.status)) throw error;
       return error.status !== 404;
     }
   }

@@ -262,16 +262,21 @@ describe('an export is verified', () => {
     expect(await harness.read(`${prefix}/export_id=${id}`, COUNT)).toEqual([{ rows: 91, ids: 91 }]);
   });
 
-  it.each([
-    ['is deleted', false],
-    ['is listed in the manifest where deleting is not permitted', true],
-  ])('and what an earlier attempt has written beyond it %s', async (_, isKept) => {
+  it.each<[string, 'deny' | 'slow down' | undefined]>([
+    ['is deleted', undefined],
+    ['is deleted, if the store can not do so at first, by a later attempt', 'slow down'],
+    ['is listed in the manifest where deleting is not permitted', 'deny'],
+  ])('and what an earlier attempt has written beyond it %s', async (_, refusal) => {
+    const isKept = refusal === 'deny';
     const { project, prefix, body } = await prepare(90);
     const { reached, letGo } = holdUpload(2);
     const heldBack = harness.proxy.fault;
     let writes = 0;
+    let deletions = 0;
     harness.proxy.fault = (request) => {
-      if (request.method === 'DELETE') return isKept ? 'deny' : undefined;
+      // More than the client repeats by itself.
+      if (request.method === 'DELETE')
+        return isKept || (deletions += 1) <= Patience.work.maxAttempts ? refusal : undefined;
       const isFirst = request.method === 'PUT' && request.url?.includes('part-00000');
       return isFirst && (writes += 1) === 1 ? 'lose' : heldBack(request);
     };
@@ -470,6 +475,11 @@ describe('the test of a destination', () => {
     const isKept = failed?.operation === 'delete';
     expect(await harness.bucket.keys(config.prefix)).toHaveLength(isKept ? 1 : 0);
   });
+});
+
+it('creates a destination whose test object can not be deleted at the moment', async () => {
+  harness.proxy.fault = ({ method }) => (method === 'DELETE' ? 'slow down' : undefined);
+  expect(await harness.createDestination()).toMatchObject({ destination_type: 's3' });
 });
 
 describe('the layout', () => {

@@ -112,6 +112,25 @@ describe.each(['s3', 'gcs', 'azure_blob'] as const)('an object store of type %s'
   });
 });
 
+describe.each(['gcs', 'azure_blob'] as const)('an object that a store of type %s fails to delete', (type) => {
+  afterEach(() => {
+    clouds[type].proxy.fault = () => undefined;
+  });
+
+  it.each([429, 503])('is not taken for one that it keeps: %i may pass', async (status) => {
+    const store = stores.open(TENANT as TenantId, targetOf(type), { ...Patience.question, maxAttempts: 1 });
+    clouds[type].proxy.fault = ({ method }) => (method === 'DELETE' ? { status } : undefined);
+    try {
+      await expect(store.delete([`stores/${uuidv7()}`])).rejects.toMatchObject({
+        name: 'StoreError',
+        problem: { isUserFault: false },
+      });
+    } finally {
+      store.close();
+    }
+  });
+});
+
 describe('Azure’s shared access signatures', () => {
   it('allow the writes that they permit, and forbid the reads that they do not', async () => {
     const { sasToken } = clouds.azure_blob;

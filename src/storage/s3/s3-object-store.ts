@@ -14,6 +14,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { rangeOf } from '../bounded-answer';
+import { PASSING_STATUSES } from '../http-transport';
 import {
   Content,
   Found,
@@ -123,7 +124,7 @@ export class S3ObjectStore implements ObjectStore {
       return [];
     } catch (error) {
       const status = statusOf(error);
-      if (status === undefined) throw error;
+      if (status === undefined || PASSING_STATUSES.has(status)) throw error;
       return status === 404 ? [] : [key];
     }
   }
