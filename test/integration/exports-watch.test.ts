@@ -310,6 +310,24 @@ describe('verification', () => {
       })),
     );
   });
+
+  it('finds only what is missing in such a bucket, although that is all of what it reads first', async () => {
+    const { prefix, body } = await prepare(120);
+    const { id } = await harness.createExport(body);
+    await harness.ended(id);
+    const keys = (await harness.bucket.keys(`${prefix}/export_id=${id}`)).filter((key) => key.endsWith('.parquet'));
+    expect(keys).toHaveLength(18);
+    const gone = keys.slice(0, 16);
+    harness.proxy.fault = ({ url = '' }) =>
+      gone.some((key) => decodeURIComponent(url).includes(key)) ? 'deny' : undefined;
+    const { body: answer } = await harness.call('POST', `/${id}/verify`, {});
+    expect(answer.problems).toEqual(
+      gone.map((key) => ({
+        path: `${testStore().bucket}/${key}`,
+        problem: 'is not in the bucket, or may not be read',
+      })),
+    );
+  });
 });
 
 describe('a preview', () => {

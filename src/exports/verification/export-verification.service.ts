@@ -55,7 +55,9 @@ export class ExportVerificationService {
 
       const manifest = await readText(store, `${folder}/_manifest.json`, signal);
       const success = await store.head(`${folder}/_SUCCESS`, signal);
-      const checks = await this.verifier.check(store, files, signal);
+      // Not by `_SUCCESS`: its size needs no permission to decrypt, unlike the content of a file.
+      const mayRead = manifest.state === 'found';
+      const checks = await this.verifier.check(store, files, signal, mayRead);
       if (manifest.state === 'forbidden' && checks.every(({ check }) => check.state === 'unreadable')) {
         report(`${folder}/_manifest.json`, `cannot be read: the credentials have no ${store.permissions.read}`);
       } else {

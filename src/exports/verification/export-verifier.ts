@@ -30,11 +30,17 @@ export class ExportVerifier {
    * Reads the end of each file: its size and the row count in its footer. A store that doesn't permit listing refuses a file that
    * isn't there like one that may not be read, so a refusal is a fault of the file if another file can be read. Stops after the
    * first few if all of these are refused, since none may be read then.
+   * @param mayRead whether something else in the bucket could be read: then each refusal is a fault of its file
    * @returns a check for each file, in their order
    */
-  async check<T extends WrittenFile>(store: ObjectStore, files: T[], signal?: AbortSignal): Promise<CheckedFile<T>[]> {
+  async check<T extends WrittenFile>(
+    store: ObjectStore,
+    files: T[],
+    signal?: AbortSignal,
+    mayRead = false,
+  ): Promise<CheckedFile<T>[]> {
     const first = await checkFiles(store, files.slice(0, CONCURRENCY), signal);
-    if (first.every(isUnreadable)) return files.map((file) => ({ file, check: { state: 'unreadable' } }));
+    if (!mayRead && first.every(isUnreadable)) return files.map((file) => ({ file, check: { state: 'unreadable' } }));
     const checks = [...first, ...(await checkFiles(store, files.slice(CONCURRENCY), signal))];
     return checks.map((one) =>
       isUnreadable(one) ? { ...one, check: { state: 'wrong', problem: GONE_OR_FORBIDDEN } } : one,
