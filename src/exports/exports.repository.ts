@@ -164,7 +164,8 @@ export class ExportsRepository {
 
   /**
    * Lets the export run if fewer than `limit` exports of the tenant run or are ahead of it in the queue. A running export keeps
-   * its turn and its time; one that is being published gets all of it again, since it can't time out any more.
+   * its turn and its time; one that is being published gets all of it again, since it can't time out any more. When it
+   * is retried, it doesn't wait: it has two small files to write, and can't be cancelled in the meantime.
    */
   async takeTurn(
     tenantId: TenantId,
@@ -175,10 +176,10 @@ export class ExportsRepository {
       await transaction.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`${TURN_LOCK}${tenantId}`]);
       await transaction.query(
         `UPDATE bulk_exports e SET status = 'Running', started_at = now(), updated_at = now()
-         WHERE e.tenant_id = $1 AND e.export_id = $2 AND e.status = 'Created' AND $3 > (
+         WHERE e.tenant_id = $1 AND e.export_id = $2 AND e.status = 'Created' AND (e.publishing_at IS NOT NULL OR $3 > (
            SELECT count(*) FROM bulk_exports other
            WHERE other.tenant_id = $1 AND other.export_id <> $2 AND (other.status = 'Running'
-             OR (other.status = 'Created' AND (other.created_at, other.export_id) < (e.created_at, e.export_id))))`,
+             OR (other.status = 'Created' AND (other.created_at, other.export_id) < (e.created_at, e.export_id)))))`,
         [tenantId, exportId, limit],
       );
       const [row] = await transaction.query<{ status: ExportStatus; elapsedMs: number }[]>(

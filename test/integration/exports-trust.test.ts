@@ -426,6 +426,17 @@ describe('the end of an export', () => {
     await rows.endExport(TENANT as TenantId, id, 'Failed', message, async () => undefined);
     expect(await harness.get(id)).toMatchObject({ status: 'Failed', error: shown });
   });
+
+  it('waits for no other export when it is retried, since it can not be cancelled any more', async () => {
+    const other = await insertPublishing('Running');
+    const retried = await insertPublishing('Created');
+    try {
+      const rows = harness.api.app.get(ExportsRepository);
+      expect(await rows.takeTurn(TENANT as TenantId, retried, 1)).toEqual({ status: 'Running', elapsedMs: 0 });
+    } finally {
+      await harness.database.query(`DELETE FROM bulk_exports WHERE export_id = ANY ($1::uuid[])`, [[other, retried]]);
+    }
+  });
 });
 
 describe('permissions', () => {
