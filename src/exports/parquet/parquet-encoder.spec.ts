@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync } from 'node:fs';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -217,6 +217,25 @@ describe('the Parquet encoder', () => {
     const failure = await spool(other).then(String, String);
     expect(failure).toBe("EncodingError: the worker's disk failed (ENOENT)");
     await other.onModuleDestroy();
+  });
+
+  it('reports in the same way that the rows of a part are gone', async () => {
+    const other = new ParquetEncoder();
+    const path = await spool(other, text([row(1)]));
+    await rm(dirname(path), { recursive: true });
+    const part = { path, rows: 1, rowBytes: 100 };
+    const failure = await other.encode(columns, part, 'zstandard', never).then(String, String);
+    expect(failure).toBe("EncodingError: the worker's disk failed (ENOENT)");
+    await other.onModuleDestroy();
+  });
+
+  it('reports a file that DuckDB can not write without its path', async () => {
+    const path = await spool(encoder, text([row(1)]));
+    await symlink(join(directory, 'nowhere', 'file'), `${path}.parquet`);
+    const part = { path, rows: 1, rowBytes: 100 };
+    const failure = await encoder.encode(columns, part, 'zstandard', never).then(String, String);
+    expect(failure).toMatch(/^EncodingError: .*…\/part_/);
+    expect(failure).not.toContain(tmpdir());
   });
 
   it('fails when rows are missing', async () => {

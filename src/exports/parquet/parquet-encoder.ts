@@ -125,14 +125,14 @@ export class ParquetEncoder implements OnModuleDestroy {
     compression: CreateExport['compression'],
     signal: AbortSignal,
   ): Promise<Buffer> {
-    const { instance } = await this.open();
+    const { instance, directory } = await this.open();
     const path = `${part.path}.parquet`;
     const connection = await instance.connect();
     const interrupt = (): void => connection.interrupt();
     signal.addEventListener('abort', interrupt);
     try {
       signal.throwIfAborted();
-      const { size } = await stat(part.path);
+      const { size } = await onDisk(stat(part.path));
       const bufferBytes = Math.max(BUFFER_BYTES, Math.min(part.rowBytes, size) + 1);
       const extraBytes =
         (bufferBytes > BUFFER_BYTES ? bufferBytes * BUFFERS : 0) + Math.max(0, size - USUAL_BYTES) * COPIES;
@@ -140,11 +140,11 @@ export class ParquetEncoder implements OnModuleDestroy {
         copyRows(connection, columns, part.path, path, compression, bufferBytes),
       );
       if (rows !== part.rows) throw new EncodingError(`${rows} of ${part.rows} rows came out of the Parquet writer`);
-      return await readFile(path);
+      return await onDisk(readFile(path));
     } catch (error) {
       // DuckDB only reports an interruption; the reason is that of the signal.
       signal.throwIfAborted();
-      throw withoutRows(error);
+      throw withoutDetails(error, directory);
     } finally {
       signal.removeEventListener('abort', interrupt);
       connection.closeSync();
@@ -283,8 +283,12 @@ function valueOf({ name, type, form, constant }: ExportColumn): string {
   return type === 'text' && form !== 'id' ? `as_sent("${name}")` : `"${name}"`;
 }
 
-/** DuckDB quotes the row that it could not read: users' data, which must not get into errors or logs. */
-function withoutRows(error: unknown): Error {
+/**
+ * DuckDB quotes the row that it could not read, which is users' data, and the path of a file that it could not write,
+ * which contains the host's name: neither must get into the errors of exports.
+ */
+function withoutDetails(error: unknown, directory: string): Error {
+  if (error instanceof EncodingError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  return error instanceof EncodingError ? error : new EncodingError(message.split('\n', 1)[0].slice(0, 200));
+  return new EncodingError(message.split('\n', 1)[0].replaceAll(directory, '…').slice(0, 200));
 }
