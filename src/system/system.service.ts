@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { AppConfig } from '../config/config';
 import { HttpSettings } from '../config/http-settings';
 import { DatabaseMetrics } from '../database/database.metrics';
-import { acrossTenants } from '../database/request-scope';
+import { acrossTenants, inScope } from '../database/request-scope';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { Drain } from '../http/drain';
 import { TemporalClient } from '../temporal/temporal-client';
@@ -63,9 +63,15 @@ export class SystemService {
     return { ready: false, reason: 'The database does not answer, or takes no writes' };
   }
 
-  /** Rejects also where the server is read-only, as a demoted one is: the statement counts as a write, and locks nothing. */
+  /**
+   * Uses both logins, since each may be refused alone. Rejects also where the server is read-only, as a demoted one is:
+   * the owner's statement counts as a write, and locks nothing.
+   */
   private askDatabase(): Promise<unknown> {
-    return acrossTenants(() => this.database.query('SELECT FROM secret_key_check WHERE false FOR UPDATE'));
+    return Promise.all([
+      inScope({ tenantId: undefined }, () => this.database.query('SELECT 1')),
+      acrossTenants(() => this.database.query('SELECT FROM secret_key_check WHERE false FOR UPDATE')),
+    ]);
   }
 
   info(): Info {

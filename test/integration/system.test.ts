@@ -1,7 +1,8 @@
+import { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { Drain } from '../../src/http/drain';
 import { startTestApi, type TestApi } from '../support/api';
-import { createTestDatabase } from '../support/database';
+import { createTestDatabase, requestsUrlOf } from '../support/database';
 import { TEST_GRAPHS } from '../support/gantry';
 import { temporaryConfig } from '../support/langgraph-json';
 import { freePort } from '../support/ports';
@@ -105,7 +106,6 @@ describe('the system routes', () => {
       await create(one);
       await create(one);
       await create(other, { after_seconds: 3600 });
-      const { Client } = await import('pg');
       const sql = new Client({ connectionString: api.database.url });
       await sql.connect();
       // Runs that no worker has taken for a minute; the first is running, the second waits for it.
@@ -228,6 +228,37 @@ describe('the system routes without a service', () => {
       expect(exposition.value('gantry_backlog_up')).toBe(0);
       expect(exposition.value('gantry_runs')).toBeUndefined();
     } finally {
+      await api.close();
+    }
+  });
+});
+
+describe('the system routes without the login of requests', () => {
+  it('report with 500 that the database is away, and are not ready, though the login of the owner works', async () => {
+    const api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS });
+    const owner = new Client({ connectionString: api.database.url });
+    await owner.connect();
+    const role = new URL(await requestsUrlOf(api.database.url)).username;
+    const status = async (path: string): Promise<number> => (await fetch(api.url + path)).status;
+    try {
+      expect(await status('/ready')).toBe(200);
+      await owner.query(`ALTER ROLE ${role} NOLOGIN`);
+      await owner.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [role]);
+      const ready = await fetch(`${api.url}/ready`);
+      expect([ready.status, await json(ready)]).toEqual([
+        503,
+        { ready: false, reason: 'The database does not answer, or takes no writes' },
+      ]);
+      const health = await fetch(`${api.url}/ok?check_db=1`);
+      expect([health.status, await json(health)]).toEqual([
+        500,
+        { ok: false, services: { database: 'unhealthy', temporal: 'healthy' } },
+      ]);
+      await owner.query(`ALTER ROLE ${role} LOGIN`);
+      await waitFor('the api to be ready', async () => (await status('/ready')) === 200);
+      expect(await status('/ok?check_db=1')).toBe(200);
+    } finally {
+      await owner.end();
       await api.close();
     }
   });
