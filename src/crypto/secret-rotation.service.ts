@@ -17,6 +17,8 @@ const CHARACTER = '[A-Za-z0-9_-]';
 /** A sealed value (secret-box.ts): a text of a caller that only begins like one is none. */
 const SEALED = `v1\\.${CHARACTER}{8}\\.${CHARACTER}{16}\\.${CHARACTER}{22}\\.${CHARACTER}*`;
 const BATCH = 200;
+/** Rounds over the documents after which another process must be one that still seals with an earlier key. */
+const MAX_ROUNDS = 20;
 const NIL = '00000000-0000-0000-0000-000000000000';
 
 export interface RotatedColumn {
@@ -28,6 +30,15 @@ export interface RotatedColumn {
   unreadable: number;
 }
 
+/** One round over the documents of a column. */
+interface Round {
+  /** Number of documents with values that are to be sealed with the current key. */
+  found: number;
+  /** Number of those that have been. */
+  rotated: number;
+  unreadable: number;
+}
+
 /** Seals stored secrets again, under the current key, so that an earlier one can be thrown away. */
 @Injectable()
 export class SecretRotationService {
@@ -36,20 +47,44 @@ export class SecretRotationService {
     @InjectDataSource() private readonly database: DataSource,
   ) {}
 
-  /** Safe beside running processes, and to repeat: a value that changes meanwhile is left to its writer. */
+  /**
+   * Safe beside running processes, and to repeat: a value that changes meanwhile is left to its writer.
+   * @throws {Error} if another process still seals with an earlier key
+   */
   async rotate(
     fields: readonly SealedField[] = Object.values(SEALED_FIELDS),
     documents: readonly SealedDocument[] = SEALED_DOCUMENTS,
   ): Promise<RotatedColumn[]> {
     const done: RotatedColumn[] = [];
     for (const field of fields) done.push(await this.rotateField(field));
-    for (const document of documents) done.push(await this.rotateDocument(document));
-    return done;
+    return [...done, ...(await this.rotateDocuments(documents))];
   }
 
-  /** Counts documents, of which each may hold several values. */
-  private async rotateDocument({ table, column, keyColumns }: SealedDocument): Promise<RotatedColumn> {
-    const counts = { table, column, rotated: 0, unreadable: 0 };
+  /**
+   * Counts documents, of which each may hold several values. A writer that changes something else in a document keeps
+   * its values as they are sealed, and others copy them into rows that a round has passed already: rounds are repeated
+   * until one finds nothing to seal.
+   */
+  private async rotateDocuments(documents: readonly SealedDocument[]): Promise<RotatedColumn[]> {
+    const columns = documents.map(({ table, column }) => ({ table, column, rotated: 0, unreadable: 0 }));
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      let found = 0;
+      for (const [index, document] of documents.entries()) {
+        const counts = await this.rotateDocument(document);
+        columns[index].rotated += counts.rotated;
+        columns[index].unreadable = counts.unreadable;
+        found += counts.found;
+      }
+      if (found === 0) return columns;
+    }
+    throw new Error(
+      'Secrets are still being sealed with an earlier key: make the new key the first one in GANTRY_SEALING_KEYS of ' +
+        'all processes, restart them, and repeat this',
+    );
+  }
+
+  private async rotateDocument({ table, column, keyColumns }: SealedDocument): Promise<Round> {
+    const counts: Round = { found: 0, rotated: 0, unreadable: 0 };
     const earlier = `"${SEALED_VALUE}(?!${this.secrets.currentPrefix.replaceAll('.', '\\.')})${SEALED}"`;
     const key = keyColumns.join(', ');
     let after: string[] | undefined;
@@ -66,6 +101,7 @@ export class SecretRotationService {
         const { resealed, isReadable } = this.resealAll(row.document, documentContext(row.tenantId));
         if (!isReadable) counts.unreadable += 1;
         if (resealed === row.document) continue;
+        counts.found += 1;
         const where = keyColumns.map((each, index) => `${each}::text = $${index + 3}`).join(' AND ');
         const [updated] = await this.database.query<[unknown[], number]>(
           `UPDATE ${table} SET ${column} = $1::jsonb WHERE ${column} = $2::jsonb AND ${where} RETURNING 1`,

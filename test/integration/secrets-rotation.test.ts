@@ -103,6 +103,74 @@ describe('the rotation of keys', () => {
     expect((await rotation.rotate([], [document]))[0]).toMatchObject({ rotated: 0, unreadable: 2 });
   });
 
+  describe('meets writers of the same documents', () => {
+    const [old, next] = [randomBytes(32), randomBytes(32)];
+    const document = { table: 'written', column: 'value', keyColumns: ['id'] };
+    const secret = { api_key: 'the secret' };
+
+    beforeAll(() => source.query(`CREATE TABLE written (tenant_id uuid, id int PRIMARY KEY, value jsonb)`));
+
+    beforeEach(async () => {
+      await source.query('DELETE FROM written');
+      const value = new SecretValues(box(old)).seal(TENANT, { ...secret, note: 0 });
+      for (const id of [1, 2]) {
+        await source.query('INSERT INTO written VALUES ($1, $2, $3)', [TENANT, id, JSON.stringify(value)]);
+      }
+    });
+
+    /** A rotation whose statements are executed after the work of a writer. */
+    const rotationAfter = (write: (sql: string) => Promise<unknown>): SecretRotationService => {
+      const query = async (sql: string, parameters: unknown[]): Promise<unknown> => {
+        await write(sql);
+        return source.query(sql, parameters);
+      };
+      return new SecretRotationService(box(next, old), { query } as unknown as DataSource);
+    };
+    const values = async (): Promise<object[]> => {
+      const rows: { value: object }[] = await source.query('SELECT value FROM written ORDER BY id');
+      return rows.map(({ value }) => new SecretValues(box(next)).open(TENANT, value));
+    };
+
+    it('and reseals what they have left under the earlier key', async () => {
+      let writes = 0;
+      // Between the read of the documents and the first update, as a client does that sends back a masked secret.
+      const rotation = rotationAfter(async (sql) => {
+        if (!sql.startsWith('UPDATE') || writes > 0) return;
+        writes += 1;
+        await source.query(`UPDATE written SET value = value || '{"note": 1}' WHERE id = 1`);
+      });
+      expect(await rotation.rotate([], [document])).toEqual([
+        { table: 'written', column: 'value', rotated: 2, unreadable: 0 },
+      ]);
+      expect(await values()).toEqual([
+        { ...secret, note: 1 },
+        { ...secret, note: 0 },
+      ]);
+    });
+
+    it('and reseals what they have copied meanwhile into a row that it had passed', async () => {
+      let copies = 0;
+      const rotation = rotationAfter(async (sql) => {
+        if (!sql.startsWith('UPDATE') || copies > 0) return;
+        copies += 1;
+        await source.query('INSERT INTO written SELECT tenant_id, 0, value FROM written WHERE id = 2');
+      });
+      expect(await rotation.rotate([], [document])).toMatchObject([{ rotated: 3, unreadable: 0 }]);
+      expect(await values()).toEqual(Array.from({ length: 3 }, () => ({ ...secret, note: 0 })));
+    });
+
+    it('and reports that one of them does not stop sealing with the earlier key', async () => {
+      let writes = 0;
+      const rotation = rotationAfter(async (sql) => {
+        if (!sql.startsWith('UPDATE')) return;
+        writes += 1;
+        const value = new SecretValues(box(old)).seal(TENANT, { ...secret, note: writes });
+        await source.query('UPDATE written SET value = $1 WHERE id = 1', [JSON.stringify(value)]);
+      });
+      await expect(rotation.rotate([], [document])).rejects.toThrow('still being sealed with an earlier key');
+    });
+  });
+
   it('includes every column of JSON that may contain them', async () => {
     for (const { table, column, keyColumns } of SEALED_DOCUMENTS) {
       const columns = [column, 'tenant_id', ...keyColumns].join(', ');
