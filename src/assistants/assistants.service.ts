@@ -93,9 +93,11 @@ export class AssistantsService {
       graphId: body.graph_id ?? current.graphId,
       name: body.name ?? current.name,
       description: body.description ?? current.description,
-      config: body.config ? this.secretValues.seal(tenantId, keepMasked(body.config, current.config)) : current.config,
+      config: body.config
+        ? this.secretValues.seal(tenantId, keepMasked(body.config, current.config, 'config'))
+        : current.config,
       context: body.context
-        ? this.secretValues.seal(tenantId, keepMasked(body.context, current.context))
+        ? this.secretValues.seal(tenantId, keepMasked(body.context, current.context, 'context'))
         : current.context,
       metadata: { ...current.metadata, ...value.metadata },
     }));

@@ -48,7 +48,8 @@ export class CronDefinition {
    * Applies the changes of a request to a cron.
    * @param reason why the cron is paused, when the request pauses it
    * @throws {ApiError} 400 for `context` beside a `config.configurable` that the cron has, and the reverse; 409 to resume a cron
-   *   whose thread or assistant is gone; 422 for a schedule that can't be read or is never due
+   *   whose thread or assistant is gone; 422 for a schedule that can't be read or is never due, and for a masked secret that can't
+   *   be identified
    */
   changeOf(cron: CronEntity, body: PatchCron, now: Date, reason?: string) {
     const { tenantId, cronId } = cron;
@@ -81,7 +82,7 @@ export class CronDefinition {
       schedule: expression,
       timezone,
       endTime,
-      payload: { ...cron.payload, ...this.sealPayload(tenantId, keepMasked(toPayload(body), cron.payload)) },
+      payload: { ...cron.payload, ...this.sealPayload(tenantId, keepSecrets(toPayload(body), cron.payload)) },
       enabled,
       nextRunAt: enabled ? next : null,
       ...(body.metadata && { metadata: { ...cron.metadata, ...body.metadata } }),
@@ -121,6 +122,19 @@ export function toPayload(body: PatchCron): JsonObject {
       ...(webhook !== undefined && { webhook: maskUrl(webhook) }),
     }),
   ) as JsonObject;
+}
+
+/**
+ * The payload of a request with the secrets that it masks as they are kept. Only these two fields have secrets:
+ * elsewhere, as in the input, `***` is a text.
+ */
+function keepSecrets(payload: JsonObject, kept: JsonObject): JsonObject {
+  const { config, context } = payload;
+  return {
+    ...payload,
+    ...(config !== undefined && { config: keepMasked(config, kept.config, 'config') }),
+    ...(context !== undefined && { context: keepMasked(context, kept.context, 'context') }),
+  };
 }
 
 /** @throws {ApiError} 422 */

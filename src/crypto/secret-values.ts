@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { invalidField } from '../http/api-error';
 import { SecretBox, UnknownSealingKey } from './secret-box';
 import { documentContext } from './sealed-fields';
 import { isSecretName } from './secret-names';
@@ -64,17 +65,60 @@ export function maskSealed<T>(value: T): T {
 }
 
 /**
- * The given value with each secret that a client sends back as `***` replaced by the sealed one at the same place of the value
- * before; lists stay lists.
+ * The given value with each secret that a client sends back as `***` replaced by the sealed one: in an object by that
+ * of the same name before, in a list by that of the item which is otherwise equal, wherever the client has moved it.
+ * @param path of the value in the request
+ * @throws {ApiError} 422 for a `***` in a list that isn't that of one item of the list before
  */
-export function keepMasked<T>(given: T, before: unknown): T {
+export function keepMasked<T>(given: T, before: unknown, path: string): T {
   if (given === MASK && isSealed(before)) return before as T;
-  if (Array.isArray(given)) {
-    const items: unknown[] = Array.isArray(before) ? before : [];
-    return given.map((item: unknown, index) => keepMasked(item, items[index])) as T;
+  if (Array.isArray(given)) return keepMaskedItems(given, Array.isArray(before) ? before : [], path) as T;
+  if (!isObject(given)) return given;
+  const known: Record<string, unknown> = isObject(before) && !Array.isArray(before) ? before : {};
+  const keep = (name: string, value: unknown): unknown => keepMasked(value, known[name], `${path}.${name}`);
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, keep(name, value)])) as T;
+}
+
+/** An index alone identifies no item: the secret of a removed one would go to the receiver of its neighbour. */
+function keepMaskedItems(given: unknown[], before: unknown[], path: string): unknown[] {
+  const texts = given.map(canonical);
+  if (!texts.some(hasMask)) return given;
+  const shown = before.map((item) => canonical(maskSealed(item)));
+  const places = Map.groupBy(shown.keys(), (index) => shown[index]);
+  return given.map((item, index) => {
+    const text = texts[index];
+    if (!hasMask(text)) return item;
+    if (given.length === before.length && shown[index] === text) return before[index];
+    const same = places.get(text) ?? [];
+    if (same.length === 1) return before[same[0]];
+    const field = maskedField(item, `${path}.${index}`);
+    if (field === undefined) return item;
+    throw invalidField(field, `${MASK} matches no single item of the stored list: send the value`);
+  });
+}
+
+/** Path of the first `***` that stands in the place of a secret: elsewhere it is a text. */
+function maskedField(value: unknown, path: string, name = ''): string | undefined {
+  if (value === MASK) return isSecretName(name) ? path : undefined;
+  if (!isObject(value)) return undefined;
+  for (const [key, each] of Object.entries(value)) {
+    const found = maskedField(each, `${path}.${key}`, Array.isArray(value) ? '' : key);
+    if (found !== undefined) return found;
   }
-  if (!isObject(given) || !isObject(before) || Array.isArray(before)) return given;
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, keepMasked(value, before[name])])) as T;
+  return undefined;
+}
+
+/** JSON text that is the same for equal values: clients and Postgres change the order of an object's keys. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => {
+    if (!isObject(each) || Array.isArray(each)) return each;
+    return Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}
+
+/** Whether a value with this JSON text may contain `***`. */
+function hasMask(text: string): boolean {
+  return text.includes(JSON.stringify(MASK));
 }
 
 function replaced<T>(value: T, replace: Replace, name = '', depth = 0): T {

@@ -718,6 +718,13 @@ describe('crons', () => {
       const lists = { input: { messages: ['a', { role: 'user' }] }, stream_mode: ['values', 'updates'] };
       await ask('PATCH', path, { ...lists, input: { messages: ['before'] } });
       expect((await ask('PATCH', path, lists)).body.payload).toMatchObject(lists);
+      // A text in the input, and a masked secret of no item in a value that may have secrets.
+      const accounts = [{ password: '***' }];
+      expect((await ask('PATCH', path, { input: { accounts } })).body.payload).toMatchObject({ input: { accounts } });
+      expect(await ask('PATCH', path, { context: { accounts } })).toMatchObject({
+        status: 422,
+        body: { errors: [{ path: 'context.accounts.0.password' }] },
+      });
       await ask('PATCH', path, { input: { b: 2 } });
       expect((await ask('PATCH', path, { end_time: null, input: null })).body).toMatchObject({
         end_time: null,
