@@ -120,6 +120,24 @@ describe('MCP with authentication on', () => {
     expect(await caller('a').request('tasks/get', { taskId })).toMatchObject({ status: 'working' });
   });
 
+  it('keeps a task that is polled, also one to which the release before has given a fixed end', async () => {
+    const caller = new ModernCaller(api.url, undefined, { 'x-api-key': keys.a });
+    const { taskId } = await caller.call('three');
+    const database = api.app.get<DataSource>(getDataSourceToken());
+    const ofTask = 'thread_id = (SELECT thread_id FROM mcp_tasks WHERE task_id = $1)';
+    await database.query(
+      `UPDATE threads SET delete_after = now() + interval '1 minute', ttl_strategy = NULL, ttl_minutes = NULL
+       WHERE ${ofTask}`,
+      [taskId],
+    );
+    expect(await caller.request('tasks/get', { taskId })).toMatchObject({ taskId, status: 'working' });
+    const ttl = await database.query<object[]>(
+      `SELECT delete_after, ttl_strategy, ttl_minutes FROM threads WHERE ${ofTask}`,
+      [taskId],
+    );
+    expect(ttl).toEqual([{ delete_after: null, ttl_strategy: 'delete', ttl_minutes: 7 * 24 * 60 }]);
+  });
+
   it('does not accept the session of another tenant', async () => {
     const { headers } = await postMcp(api.url, initialize, { 'x-api-key': keys.a });
     const session = { 'mcp-session-id': headers.get('mcp-session-id')! };

@@ -55,11 +55,18 @@ export class McpTasksRepository {
     return row ?? null;
   }
 
-  /** Restarts the time to live of the thread of a task that still runs, or waits, once half of it is over. */
+  /**
+   * Restarts the time to live of the thread of a task that still runs, or waits, once half of it is over. A thread to
+   * which an earlier release gave a fixed end gets a time to live instead.
+   */
   async keepThread(tenantId: TenantId, threadId: string, keptMs: number): Promise<void> {
     await this.database.query(
-      `UPDATE threads SET updated_at = now()
-       WHERE tenant_id = $1 AND thread_id = $2 AND updated_at < now() - $3 / 2 * interval '1 millisecond'`,
+      `UPDATE threads SET updated_at = now(), delete_after = NULL,
+         ttl_strategy = CASE WHEN delete_after IS NULL THEN ttl_strategy ELSE coalesce(ttl_strategy, 'delete') END,
+         ttl_minutes = CASE WHEN delete_after IS NULL THEN ttl_minutes
+           ELSE greatest(ttl_minutes, $3::float8 / 60000) END
+       WHERE tenant_id = $1 AND thread_id = $2
+         AND (delete_after IS NOT NULL OR updated_at < now() - $3::float8 / 2 * interval '1 millisecond')`,
       [tenantId, threadId, keptMs],
     );
   }
