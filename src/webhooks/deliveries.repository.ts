@@ -117,6 +117,7 @@ export class DeliveriesRepository {
   async beginAttempt(tenantId: TenantId, attempt: NewAttempt, lost: string, checkAfter: Date): Promise<void> {
     const { deliveryId } = attempt;
     await this.attempts.manager.transaction(async (manager) => {
+      await this.lockDelivery(manager, tenantId, deliveryId);
       await manager.query(
         `UPDATE webhook_attempts SET outcome = 'worker_lost', error = $3
           WHERE tenant_id = $1 AND delivery_id = $2 AND outcome IS NULL`,
@@ -139,6 +140,7 @@ export class DeliveriesRepository {
   async conclude(tenantId: TenantId, end: AttemptEnd, status: DeliveryStatus, checkAfter: Date): Promise<boolean> {
     const { attemptId, deliveryId, outcome, responseCode, error, nextAttemptAt } = end;
     return this.attempts.manager.transaction(async (manager) => {
+      await this.lockDelivery(manager, tenantId, deliveryId);
       await manager.getRepository(AttemptEntity).update(
         { tenantId, attemptId },
         {
@@ -202,6 +204,15 @@ export class DeliveriesRepository {
       `DELETE FROM webhook_deliveries WHERE delivery_id IN
          (SELECT delivery_id FROM webhook_deliveries WHERE finished_at < $1 ORDER BY finished_at LIMIT $2)`,
       [time, limit],
+    );
+  }
+
+  /** Begins a change of attempts: a cancellation takes the locks in the same order, so that the two never deadlock. */
+  private async lockDelivery(manager: EntityManager, tenantId: TenantId, deliveryId: string): Promise<void> {
+    await manager.query(
+      `SELECT FROM webhook_deliveries
+        WHERE tenant_id = $1 AND delivery_id = $2 FOR NO KEY UPDATE`,
+      [tenantId, deliveryId],
     );
   }
 }

@@ -299,6 +299,51 @@ describe('webhook delivery against real receivers', () => {
     });
   });
 
+  it.each(['ends', 'is repeated'] as const)('is cancelled at the moment at which its attempt %s', async (what) => {
+    const deliveries = stack.api.app.get(DeliveriesRepository, { strict: false });
+    const deliveryId = await stack.enqueue('http://127.0.0.1:9/hook');
+    const later = new Date(Date.now() + 600_000);
+    const begin = async (): Promise<string> => {
+      const attemptId = uuidv7();
+      const made = { attemptId, deliveryId, attempt: 1, plannedAt: new Date(), startedAt: new Date() };
+      await deliveries.beginAttempt(stack.tenantId, { ...made, requestHeaders: {}, signedWith: [] }, 'lost', later);
+      return attemptId;
+    };
+    const end = (attemptId: string): Promise<boolean> => {
+      const answer = { responseCode: 200, durationMs: 1, responseExcerpt: null, error: null, nextAttemptAt: null };
+      const ended = { attemptId, deliveryId, outcome: 'delivered' as const, ...answer };
+      return deliveries.conclude(stack.tenantId, ended, 'delivered', later);
+    };
+    const waiting = (count: number): Promise<unknown> =>
+      waitFor(`${count} statements that wait for the delivery`, async () => {
+        const found: object[] = await stack.database.query(
+          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+             AND query LIKE '%webhook_deliveries%'`,
+        );
+        return found.length === count;
+      });
+    const attemptId = await begin();
+    const holder = stack.database.createQueryRunner();
+    try {
+      await holder.startTransaction();
+      await holder.query('SELECT FROM webhook_deliveries WHERE delivery_id = $1 FOR NO KEY UPDATE', [deliveryId]);
+      const cancelled = deliveries.endDelivery(stack.tenantId, deliveryId, 'cancelled', 'Cancelled by an operator');
+      await waiting(1);
+      const other = what === 'ends' ? end(attemptId) : begin();
+      await waiting(2);
+      await holder.commitTransaction();
+      // In another order of their locks, Postgres would end one of them as a deadlock.
+      await Promise.all([cancelled, other]);
+    } finally {
+      if (holder.isTransactionActive) await holder.rollbackTransaction();
+      await holder.release();
+    }
+    expect(await stack.get(deliveryId)).toMatchObject({
+      status: 'cancelled',
+      attempts: what === 'ends' ? [{ outcome: 'delivered' }] : [{ outcome: 'worker_lost' }, { outcome: null }],
+    });
+  });
+
   it('fails when the rules refuse a URL at the time of delivery, without a connection', async () => {
     const delivery = await stack.ended(await stack.deliver('http://10.0.0.1/hook?token=t'));
     expect(delivery).toMatchObject({
