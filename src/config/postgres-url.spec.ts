@@ -11,6 +11,11 @@ describe('toLibpqUrl', () => {
     ],
     ['keeps modes that both drivers have', '?uselibpqcompat=true&sslmode=verify-ca', '?sslmode=verify-ca'],
     ['removes the parameter from a URL that has no other', '?uselibpqcompat=true', ''],
+    [
+      'writes blanks as libpq reads them',
+      '?uselibpqcompat=true&sslmode=verify-ca&sslrootcert=/my%20certs/ca.pem&options=-c%20a%3D1%2B1',
+      '?sslmode=verify-ca&sslrootcert=%2Fmy%20certs%2Fca.pem&options=-c%20a%3D1%2B1',
+    ],
   ])('%s', (_what, given, expected) => {
     expect(toLibpqUrl(BASE + given)).toBe(BASE + expected);
   });

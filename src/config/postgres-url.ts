@@ -28,5 +28,12 @@ export function toLibpqUrl(text: string): string {
     // With a certificate authority, libpq would verify in this mode as well.
     searchParams.delete('sslrootcert');
   }
+  return changedUrl(url);
+}
+
+/** Text of a URL whose parameters were changed: that writes blanks as forms do, as `+`, which libpq takes literally. */
+export function changedUrl(url: URL): string {
+  // A plus is `%2B` there.
+  url.search = url.search.replaceAll('+', '%20');
   return url.href;
 }

@@ -20,4 +20,10 @@ describe('withLogin', () => {
     });
     expect(url).toContain('sslmode=disable');
   });
+
+  it('writes blanks of other parameters as libpq reads them, with which graphs in Python connect', () => {
+    const url = withLogin('postgres://owner@db/gantry?options=-c%20search_path%3Dx', { ...login, password: 'a b+c' });
+    expect(url).toBe('postgres://db/gantry?options=-c%20search_path%3Dx&user=gantry_graphs_1&password=a%20b%2Bc');
+    expect(new Client({ connectionString: url })).toMatchObject({ password: 'a b+c' });
+  });
 });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { Client, type ClientBase, DatabaseError } from 'pg';
+import { changedUrl } from '../config/postgres-url';
 
 /** A login role of this database for one kind of work. Table and prefix are constants that are put into statements. */
 export interface LoginKind {
@@ -66,7 +67,7 @@ export function withLogin(databaseUrl: string, { role, password }: Login): strin
   [url.username, url.password] = ['', ''];
   url.searchParams.set('user', role);
   url.searchParams.set('password', password);
-  return url.href;
+  return changedUrl(url);
 }
 
 /**
