@@ -11,7 +11,7 @@
 // and stops them in order. A shell waits beside them to stop them if this process is killed (services/leftovers.mjs).
 import { launcherPid } from './services/runtime.mjs';
 import { parseArgs } from 'node:util';
-import { callerFolder } from './services/caller-folder.mjs';
+import { callerFolder, refuseSecondHome } from './services/caller-folder.mjs';
 import { runGantry } from './services/gantry.mjs';
 import { parentOf } from './services/identity.mjs';
 import { say } from './services/progress.mjs';
@@ -81,7 +81,9 @@ async function main() {
       process.stdout.write(helpText());
       return;
     }
-    process.chdir(callerFolder());
+    const folder = callerFolder();
+    refuseSecondHome(folder);
+    process.chdir(folder);
     const settings = readSettings();
     listenForStop((reason) => {
       if (!stop.signal.aborted) {

@@ -1,6 +1,7 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { ROOT } from './paths.mjs';
+import { SettingsError } from './settings.mjs';
 
 /**
  * The folder that relative paths of the settings start from. npm runs the scripts of this package in the clone, wherever it was
@@ -16,6 +17,23 @@ export function callerFolder(env = process.env, cwd = process.cwd()) {
   }
   const isOutside = relative(real(ROOT), real(called)).startsWith('..');
   return isOutside ? called : cwd;
+}
+
+/**
+ * Prevents a second, empty Gantry where the clone has one: earlier releases kept the data in the clone for callers
+ * elsewhere too, such as a service that runs `npm --prefix`.
+ * @param {string} folder the one that `callerFolder` returned
+ * @param {NodeJS.ProcessEnv} env
+ * @param {string} cwd
+ * @throws {SettingsError}
+ */
+export function refuseSecondHome(folder, env = process.env, cwd = process.cwd()) {
+  const [inClone, inFolder] = [cwd, folder].map((each) => join(each, '.gantry'));
+  if (folder === cwd || env.GANTRY_HOME || existsSync(inFolder) || !existsSync(join(inClone, 'secrets.json'))) return;
+  throw new SettingsError([
+    `This clone has a Gantry already, in ${inClone}, and the folder of the call has none: this would start a second, ` +
+      `empty one in ${inFolder}. Set GANTRY_HOME=${inClone} for the first, or GANTRY_HOME=${inFolder} for a new one.`,
+  ]);
 }
 
 /** @param {string} path */
