@@ -20,8 +20,8 @@ export function callerFolder(env = process.env, cwd = process.cwd()) {
 }
 
 /**
- * Prevents a second, empty Gantry where the clone has one: earlier releases kept the data in the clone for callers
- * elsewhere too, such as a service that runs `npm --prefix`.
+ * Prevents a second, empty Gantry in a folder that is no project, where the clone has one: earlier releases kept the data in the clone
+ * for callers elsewhere too, such as a service that runs `npm --prefix`.
  * @param {string} folder the one that `callerFolder` returned
  * @param {NodeJS.ProcessEnv} env
  * @param {string} cwd
@@ -29,10 +29,11 @@ export function callerFolder(env = process.env, cwd = process.cwd()) {
  */
 export function refuseSecondHome(folder, env = process.env, cwd = process.cwd()) {
   const [inClone, inFolder] = [cwd, folder].map((each) => join(each, '.gantry'));
-  if (folder === cwd || env.GANTRY_HOME || existsSync(inFolder) || !existsSync(join(inClone, 'secrets.json'))) return;
+  const isProject = existsSync(inFolder) || existsSync(join(folder, 'langgraph.json'));
+  if (folder === cwd || env.GANTRY_HOME || isProject || !existsSync(join(inClone, 'secrets.json'))) return;
   throw new SettingsError([
-    `This clone has a Gantry already, in ${inClone}, and the folder of the call has none: this would start a second, ` +
-      `empty one in ${inFolder}. Set GANTRY_HOME=${inClone} for the first, or GANTRY_HOME=${inFolder} for a new one.`,
+    `This clone has a Gantry already, in ${inClone}. The folder of the call has none, and no langgraph.json: this would ` +
+      `start a second, empty one in ${inFolder}. Set GANTRY_HOME=${inClone} for the first, or GANTRY_HOME=${inFolder} for a new one.`,
   ]);
 }
 

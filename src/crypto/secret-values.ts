@@ -66,7 +66,8 @@ export function maskSealed<T>(value: T): T {
 
 /**
  * The given value with each secret that a client sends back as `***` replaced by the sealed one: in an object by that
- * of the same name before, in a list by that of the item which is otherwise equal, wherever the client has moved it.
+ * of the same name before, in a list by that of the item which is otherwise equal, wherever the client has moved it, or which is the
+ * only one that the client has changed.
  * @param path of the value in the request
  * @throws {ApiError} 422 for a `***` in a list that isn't that of one item of the list before
  */
@@ -85,14 +86,17 @@ function keepMaskedItems(given: unknown[], before: unknown[], path: string): unk
   if (!texts.some(hasMask)) return given;
   const shown = before.map((item) => canonical(maskSealed(item)));
   const places = Map.groupBy(shown.keys(), (index) => shown[index]);
+  const changes = given.length === before.length ? texts.filter((text, index) => text !== shown[index]).length : undefined;
   return given.map((item, index) => {
     const text = texts[index];
     if (!hasMask(text)) return item;
     if (given.length === before.length && shown[index] === text) return before[index];
     const same = places.get(text) ?? [];
     if (same.length === 1) return before[same[0]];
-    const field = maskedField(item, `${path}.${index}`);
-    if (field === undefined) return item;
+    // The one change of a list whose other items are in their places is an edit of that item.
+    const kept = changes === 1 ? keepMasked(item, before[index], `${path}.${index}`) : item;
+    const field = maskedField(kept, `${path}.${index}`);
+    if (field === undefined) return kept;
     throw invalidField(field, `${MASK} matches no single item of the stored list: send the value`);
   });
 }

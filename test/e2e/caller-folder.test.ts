@@ -55,7 +55,7 @@ describe('a script of Gantry', () => {
 
       writeFileSync(join(first, 'secrets.json'), '{}');
       const refusal = await startIn(project, clone);
-      expect(refusal).toContain(`This clone has a Gantry already, in ${first}`);
+      expect(refusal).toContain(`This clone has a Gantry already, in ${first}.`);
       expect(refusal).toContain(`GANTRY_HOME=${first} for the first, or GANTRY_HOME=${second} for a new one.`);
       expect(refusal).not.toContain(wrongSetting);
       expect(existsSync(second)).toBe(false);
@@ -64,7 +64,7 @@ describe('a script of Gantry', () => {
       for (const home of [first, second]) {
         expect(await startIn(project, clone, { GANTRY_HOME: home })).toContain(wrongSetting);
       }
-      mkdirSync(second);
+      writeFileSync(join(project, 'langgraph.json'), '{}');
       expect(await startIn(project, clone)).toContain(wrongSetting);
     } finally {
       rmSync(parent, { recursive: true });
