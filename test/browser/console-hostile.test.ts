@@ -210,6 +210,47 @@ describeInBrowser('the console with data that nobody would choose', () => {
     await list.getByText(/^The newest \d+ of [\d,]+$/).waitFor();
   });
 
+  describe('through a proxy that answers some requests in the place of the server', () => {
+    const refusal = { status: 503, contentType: 'text/html', body: '<html><h1>Service Unavailable</h1></html>' };
+
+    it('shows the error of the one that fails, and reads each at its own interval', async () => {
+      const page = await served.browser.open('about:blank');
+      let refused = 0;
+      await page.route('**/runs/overview', (route) => {
+        refused += 1;
+        return route.fulfill(refusal);
+      });
+      await page.goto(`${served.gantry.url}/console/`);
+      await main(page).getByRole('alert').first().waitFor();
+      const since = Date.now();
+      await waitFor('ten seconds without a lost connection', async () => {
+        expect(await page.getByText(/connection to the server is lost/).count()).toBe(0);
+        return Date.now() - since > 10_000;
+      });
+      // Home reads it every four seconds.
+      expect(refused).toBeLessThan(6);
+      await page.unrouteAll({ behavior: 'wait' });
+    });
+
+    it('reads a page again at ever longer intervals while every second one fails', async () => {
+      const page = await served.browser.open(`${served.gantry.url}/console/`);
+      await settled(page);
+      let requests = 0;
+      await page.route(
+        ({ pathname }) => !pathname.startsWith('/console'),
+        (route) => {
+          requests += 1;
+          return requests % 2 === 0 ? route.fulfill(refusal) : route.continue();
+        },
+      );
+      const since = Date.now();
+      await waitFor('twenty seconds', () => Date.now() - since > 20_000);
+      // A page that reads everything again whenever a request succeeds sends thousands.
+      expect(requests).toBeLessThan(150);
+      await page.unrouteAll({ behavior: 'wait' });
+    });
+  });
+
   it('plays, draws and steps through a graph in Python', async () => {
     const page = await served.browser.open(`${served.gantry.url}/console/playground?assistant=recite`);
     await page.getByLabel('Message', { exact: true }).fill('Tell me');

@@ -136,6 +136,26 @@ describeInBrowser('the runs of the playground', () => {
     await stopButton(page).waitFor({ state: 'detached' });
   });
 
+  it('gives up a stream that the server refuses again and again, and requests it at intervals until then', async () => {
+    const page = await open('/playground?assistant=pipeline');
+    const thread = await startRun(page);
+    const requested: number[] = [];
+    await page.route(/\/runs\/[^/]+\/stream/, (route) => {
+      requested.push(Date.now());
+      return route.fulfill({ status: 503, json: { detail: 'The issuer is away', code: 'issuer_unavailable' } });
+    });
+    await page.reload();
+    await page.getByRole('alert').getByText('The issuer is away').waitFor();
+    await stopButton(page).waitFor({ state: 'detached' });
+    expect(await page.getByText(/connection to the server is lost/).count()).toBe(0);
+    expect(requested.length).toBeGreaterThan(5);
+    const pauses = requested.slice(1).map((at, index) => at - requested[index]);
+    expect(Math.min(...pauses)).toBeGreaterThan(1_500);
+    // The SDK's client logs why it has given up.
+    expect(served.browser.complaints.splice(0)).toEqual([expect.stringContaining('HTTP 503')]);
+    await cancelRun(thread);
+  });
+
   it('closes the stream of a run when it is left, also that of a run that is created later', async () => {
     const page = await open('/playground?assistant=pipeline');
     const thread = await startRun(page);

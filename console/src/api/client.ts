@@ -1,6 +1,6 @@
 import createClient from 'openapi-fetch';
 import { API_URL } from '../app/base';
-import { noteLost, noteReached } from '../app/connection';
+import { noteDoubt, noteLost } from '../app/connection';
 import { adminKey, credentials, headersOf, isSignedOut } from '../app/session';
 import { ApiFailure, UNREACHED } from './failure';
 import type { paths } from './schema';
@@ -33,8 +33,7 @@ export async function send(input: RequestInfo | URL, init?: RequestInit): Promis
     if (!request.signal.aborted) noteLost();
     throw error;
   }
-  if (isOfProxy(response)) noteLost();
-  else noteReached();
+  if (isOfProxy(response)) noteDoubt();
   if (response.status === 401 && !HAS_OWN_CREDENTIALS.test(route) && (await isRefused(own))) {
     // The answer may be that to credentials before those of now.
     if (credentials.get() === given) isSignedOut.set(true);

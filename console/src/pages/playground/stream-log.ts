@@ -1,6 +1,6 @@
 import { failureOf, UNREACHED } from '../../api/failure';
 import { sdk } from '../../api/sdk';
-import { noteLost, untilReached } from '../../app/connection';
+import { untilReached } from '../../app/connection';
 import { ExternalStore } from '../../app/external-store';
 
 /** Stream modes that can be shown side by side, named as the events of the stream are. */
@@ -23,6 +23,8 @@ export const modesOf = (text = ''): StreamMode[] => STREAM_MODES.filter((each) =
 const KEPT = 200;
 /** A stream of many tokens renders the list of events ten times a second, not once for each token. */
 const PUBLISH_MS = 100;
+/** Number of answers in a row that refuse a stream for now, after which the last one counts. */
+const MOST_REFUSALS = 10;
 
 export interface StreamEvent {
   /** Position among all events of the page. */
@@ -140,10 +142,12 @@ export class StreamLog {
     { signal, lastEventId = '-1' }: StreamOptions & { signal: AbortSignal },
   ): Stream {
     if (joined) this.follow(joined);
+    let refusals = 0;
     try {
       for (let stream = first; ;) {
         try {
           for await (const part of stream) {
+            refusals = 0;
             lastEventId = part.id ?? lastEventId;
             this.note(part.event, part.data);
             yield part;
@@ -154,10 +158,10 @@ export class StreamLog {
         } catch (failure) {
           const run = this.run.get();
           const status = failureOf(failure)?.status;
-          // A refusal of the server stays one when it is asked again.
-          const isRefusal = status !== undefined && !UNREACHED.has(status);
-          if (signal.aborted || isRefusal || !run) throw failure;
-          noteLost();
+          if (status !== undefined) refusals += 1;
+          // Most refusals of the server stay the same when it is asked again. The others may do so as well.
+          const isFinal = status !== undefined && (!UNREACHED.has(status) || refusals > MOST_REFUSALS);
+          if (signal.aborted || isFinal || !run) throw failure;
           await untilReached(signal);
           stream = sdk.runs.joinStream(run.threadId, run.runId, { lastEventId, signal }) as Stream;
         }
