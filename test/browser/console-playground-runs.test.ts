@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser';
 import { seriousFindings, serveConsole } from '../support/console';
 import { GRAPHS } from '../support/console-pages';
-import { waitFor } from '../support/wait-for';
+import { expectSoon, waitFor } from '../support/wait-for';
 
 /** Longer than a test: such a step ends only when its run is cancelled. */
 const LONG_MS = '60000';
@@ -134,6 +134,36 @@ describeInBrowser('the runs of the playground', () => {
     await stopButton(page).click();
     await waitFor('the end of the run', async () => (await statuses(thread)).join() === 'interrupted');
     await stopButton(page).waitFor({ state: 'detached' });
+  });
+
+  it('keeps the answer of a run whose thread was read before the run had ended', async () => {
+    const page = await open('/playground?assistant=curt');
+    const [read, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let reads = 0;
+    page.on('request', (request) => {
+      if (request.url().endsWith('/history')) reads += 1;
+    });
+    await page.route(
+      '**/history',
+      async (route) => {
+        read.resolve();
+        await ended.promise;
+        await route.fulfill({ json: [] });
+      },
+      { times: 1 },
+    );
+    await page.route('**/runs/stream', async (route) => {
+      await read.promise;
+      await route.continue();
+    });
+    await page.getByLabel('Message', { exact: true }).fill('Hello');
+    await page.keyboard.press('Enter');
+    await waitFor('the history to be read again', () => reads > 1);
+    ended.resolve();
+    await stopButton(page).waitFor({ state: 'detached' });
+    const messages = page.getByRole('list', { name: 'Conversation' }).getByRole('listitem');
+    await expectSoon(() => messages.count(), 2);
+    await page.getByText('Fine').waitFor();
   });
 
   it('gives up a stream that the server refuses again and again, and requests it at intervals until then', async () => {

@@ -24,7 +24,8 @@ export const isOther = ({ queryKey }: { queryKey: readonly unknown[] }): boolean
 
 const historyQuery = (threadId: string | undefined) => ({
   queryKey: [KEY, threadId],
-  queryFn: () => sdk.threads.getHistory<Values>(threadId!, { limit: READ }),
+  // The SDK's client gives a request without a signal the answer to the same one that is in flight.
+  queryFn: ({ signal }: { signal: AbortSignal }) => sdk.threads.getHistory<Values>(threadId!, { limit: READ, signal }),
 });
 
 /** The newest states of a thread as a query, so that they are read again like everything else once the connection is back. */
