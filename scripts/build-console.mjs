@@ -11,7 +11,8 @@ import { ROOT } from './services/paths.mjs';
 
 const CACHE = join(ROOT, 'node_modules', '.cache', 'gantry', 'console');
 const KEPT = 4;
-const SOURCES = ['console', 'scripts/build-console.mjs', 'package-lock.json'];
+/** Files and folders that determine the result: the console imports one file of the server. */
+const SOURCES = ['console', 'src/crypto/secret-names.ts', 'scripts/build-console.mjs', 'package-lock.json'];
 /** Size from which a file is compressed: smaller ones gain nothing. Fonts and pictures are compressed already. */
 const COMPRESSED_FROM_BYTES = 1024;
 const COMPRESSED = /\.(?:js|css|svg)$/;

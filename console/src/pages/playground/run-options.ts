@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { type UrlState, useUrlState } from '../../app/url-state';
+import { addressTextOf } from './address-text';
 
 export const STRATEGIES = ['enqueue', 'reject', 'interrupt', 'rollback'] as const;
 const TYPING_MS = 300;
@@ -20,14 +21,6 @@ function parsed(text: string | undefined): unknown {
   }
 }
 
-/** Names of fields whose values are for no address: links, the history of the browser and the logs of proxies keep it. */
-const SECRET = /(?:api|access|private)[-_]?key|secret|passw|credential|authorization|token$/i;
-
-function textOf(value: unknown): string | undefined {
-  const text = JSON.stringify(value, (name, each: unknown) => (SECRET.test(name) ? undefined : each));
-  return text === '{}' ? undefined : text;
-}
-
 const optionsOf = ({ strategy, config, context }: UrlState): RunOptions => ({
   strategy: STRATEGIES.find((each) => each === strategy) ?? STRATEGIES[0],
   config: parsed(config),
@@ -36,8 +29,8 @@ const optionsOf = ({ strategy, config, context }: UrlState): RunOptions => ({
 
 const stateOf = ({ strategy, config, context }: RunOptions): UrlState => ({
   strategy: strategy === STRATEGIES[0] ? undefined : strategy,
-  config: textOf(config),
-  context: textOf(context),
+  config: addressTextOf(config),
+  context: addressTextOf(context),
 });
 
 const keyOf = (state: UrlState): string => JSON.stringify([state.strategy, state.config, state.context]);
