@@ -96,6 +96,54 @@ describeInBrowser('the runs of the playground', () => {
     await waitFor('its end', async () => (await statuses(thread_id))[0] === 'interrupted');
   });
 
+  it('starts a node again whose worker was lost before it takes an answer to the question beside it', async () => {
+    const client = served.gantry.client();
+    const { thread_id } = await client.threads.create();
+    const { run_id } = await client.runs.create(thread_id, 'ask_beside', { input: { nap_ms: 10_000 } });
+    await waitFor('its question', async () => {
+      const { tasks } = await client.threads.getState(thread_id);
+      return tasks.some(({ interrupts }) => interrupts.length > 0);
+    });
+    await served.gantry.killWorker();
+    await served.gantry.startWorker();
+    await client.runs.join(thread_id, run_id);
+    const page = await open(`/playground?assistant=ask_beside&thread=${thread_id}`);
+    const inDoubt = page.getByRole('region', { name: 'The outcome of nap is unknown' });
+    const question = page.getByRole('region', { name: 'Question' });
+    await inDoubt.waitFor();
+    expect(await question.count()).toBe(0);
+    expect(await seriousFindings(page)).toEqual([]);
+    await inDoubt.getByRole('button', { name: 'Start it again' }).click();
+    await question.getByRole('button', { name: 'Approve' }).click();
+    await waitFor('the answer', async () => {
+      const { values } = await client.threads.get<{ answer?: string }>(thread_id);
+      return values?.answer === 'approve';
+    });
+    expect(await statuses(thread_id)).toHaveLength(3);
+  });
+
+  it('answers the question of the branch that was forked last, also where another one is newer', async () => {
+    const client = served.gantry.client();
+    const { thread_id } = await client.threads.create();
+    const input = (content: string) => ({ messages: [{ type: 'human', content }] });
+    await client.runs.wait(thread_id, 'desk', { input: input('First') });
+    const { checkpoint, parent_checkpoint } = await client.threads.getState(thread_id);
+    const [first, origin] = [checkpoint.checkpoint_id!, parent_checkpoint!.checkpoint_id!];
+    await client.runs.wait(thread_id, 'desk', { input: input('Second'), checkpointId: origin });
+    await client.runs.wait(thread_id, 'desk', { command: { resume: 'no' }, checkpointId: first });
+    const textsOf = async (): Promise<string[]> => {
+      const { values } = await client.threads.getState<{ messages: { content: string }[] }>(thread_id);
+      return values.messages.map(({ content }) => content);
+    };
+    expect(await textsOf()).toEqual(['First', 'The refund was refused.']);
+
+    const page = await open(`/playground?assistant=desk&thread=${thread_id}`);
+    await page.getByRole('list', { name: 'Conversation' }).getByText('Second').first().waitFor();
+    await page.getByRole('region', { name: 'Question' }).getByRole('button', { name: 'Approve' }).click();
+    await expectSoon(textsOf, ['Second', 'The refund was refused.']);
+    expect(await page.getByText('no longer waits for an answer').count()).toBe(0);
+  });
+
   it('reads the run of another client, and its end', async () => {
     const client = served.gantry.client();
     const { thread_id } = await client.threads.create();

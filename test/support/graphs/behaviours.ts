@@ -94,6 +94,21 @@ export const askBoth = new StateGraph(AskingBoth)
   .addEdge('ask_second', END)
   .compile({ name: 'ask_both' });
 
+const Minding = z.object({ nap_ms: z.number().default(0), answer: z.string().default('') });
+
+/** Asks in one node, beside another one that takes the time that its input requests. */
+export const askBeside = new StateGraph(Minding)
+  .addNode('ask', () => ({ answer: String(interrupt('Proceed?')) }))
+  .addNode('nap', async ({ nap_ms }, config: RunnableConfig) => {
+    await stay('nap', nap_ms, config);
+    return {};
+  })
+  .addEdge(START, 'ask')
+  .addEdge(START, 'nap')
+  .addEdge('ask', END)
+  .addEdge('nap', END)
+  .compile({ name: 'ask_beside' });
+
 const Inquiring = z.object({ request: z.record(z.string(), z.unknown()).default({}), answer: z.unknown().optional() });
 
 /** Asks what its input requests: a question with a schema, or actions to review. */

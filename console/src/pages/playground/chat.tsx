@@ -77,6 +77,8 @@ export function Chat(props: Props) {
   useEffect(() => setBranch(branch ?? ''), [branch, setBranch]);
   const inputSchema = schemas.data?.input_schema;
   const isChat = !inputSchema?.properties || 'messages' in inputSchema.properties;
+  const head = thread.history.at(-1);
+  const newest = history.data?.[0];
   const accepted = (messages: readonly unknown[]) => messages.filter((each) => !refused.includes(each));
   const messages = accepted(thread.messages) as ChatMessage[];
   const calls = toolCallIds(messages);
@@ -258,8 +260,8 @@ export function Chat(props: Props) {
             <Waiting
               threadId={threadId}
               interrupts={thread.interrupts}
-              head={thread.history.at(-1)}
-              isNewest={!branch}
+              head={head}
+              isNewest={head?.checkpoint.checkpoint_id === newest?.checkpoint.checkpoint_id}
               refresh={() => void history.mutate().catch(() => undefined)}
               isRunning={thread.isLoading}
               proceed={proceed}

@@ -1,5 +1,5 @@
 import type { ThreadState } from '@langchain/langgraph-sdk';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { sdk } from '../../api/sdk';
 import { findStatus } from '../../api/thread-status';
@@ -22,7 +22,7 @@ interface Props {
   interrupts: readonly Question[];
   /** The state that is shown, with the questions that are open: its tasks list those of parallel ones that are answered as well. */
   head: (ThreadState & { interrupts?: readonly Question[] }) | undefined;
-  /** Whether that is the newest state of the thread, and not one of another branch, which asks what the thread doesn't. */
+  /** Whether that is the newest state of the thread: an older one, of another branch, asks what the thread doesn't. */
   isNewest: boolean;
   /** Reads the questions again. */
   refresh: () => void;
@@ -41,10 +41,12 @@ export function Waiting({ threadId, interrupts, head, isNewest, refresh, isRunni
   /** How often each question was answered: a node that asks a second time does so by the same id, with an empty form. */
   const [answers, setAnswers] = useState<Record<string, number>>({});
   const [isSending, setSending] = useState(false);
-  if (!threadId) return null;
   const asked = interrupts.filter(({ id, value }) => id !== undefined || value !== undefined);
   const open = head?.interrupts && new Set(head.interrupts.map(({ id }) => id));
   const questions = isRunning ? before : asked.filter(({ id }) => !open || open.has(id));
+  const doubts = useDoubts(threadId, !isRunning && isNewest && questions.length > 0);
+  const inDoubt = doubts.data ?? [];
+  if (!threadId) return null;
   const answer = async (question: Question, value: unknown): Promise<void> => {
     const { id = '' } = question;
     setSending(true);
@@ -53,6 +55,7 @@ export function Waiting({ threadId, interrupts, head, isNewest, refresh, isRunni
       const isLate = isNewest && id !== '' && !(await questionsNow(threadId)).some((asked) => asked.id === id);
       if (isLate) {
         notifyError(ANSWERED);
+        void doubts.refetch();
         return refresh();
       }
       setBefore(questions);
@@ -66,20 +69,59 @@ export function Waiting({ threadId, interrupts, head, isNewest, refresh, isRunni
   };
   if (!isRunning && questions.length === 0 && interrupts.length > 0)
     return <Stopped threadId={threadId} next={head?.next ?? []} proceed={() => void proceed()} join={join} />;
-  return questions.map((question, index) => (
+  return (
+    <>
+      <Doubts questions={inDoubt} threadId={threadId} proceed={() => void proceed()} />
+      {questions.map((question, index) => (
+        <section
+          key={`${question.id ?? index} ${answers[question.id ?? ''] ?? 0}`}
+          aria-label={`Question ${index + 1}`}
+          hidden={isRunning || inDoubt.length > 0}
+          className="mt-4 rounded-lg border border-wait/50 bg-wait-soft p-4"
+        >
+          <h2 className="mb-2 font-semibold text-wait">The run waits for an answer</h2>
+          <InterruptForm
+            question={question}
+            threadId={threadId}
+            isBusy={isRunning || isSending}
+            answer={(value) => void answer(question, value)}
+          />
+        </section>
+      ))}
+    </>
+  );
+}
+
+/**
+ * Questions of the server about nodes in doubt, beside those that ask. No checkpoint has them, and until such nodes are
+ * started again, the thread takes no answer to the other questions.
+ */
+function useDoubts(threadId: string | undefined, isAsking: boolean): UseQueryResult<Question[]> {
+  return useQuery({
+    // Another one after each run, without the answer from before it.
+    queryKey: ['doubts of thread', threadId, isAsking],
+    queryFn: async () => (await questionsNow(threadId!)).filter(isInDoubt),
+    enabled: isAsking && threadId !== undefined,
+    gcTime: 0,
+  });
+}
+
+interface DoubtsProps {
+  questions: readonly Question[];
+  threadId: string;
+  proceed: () => void;
+}
+
+/** Shows what the server asks about nodes in doubt. */
+function Doubts({ questions, threadId, proceed }: DoubtsProps) {
+  return questions.map((question) => (
     <section
-      key={`${question.id ?? index} ${answers[question.id ?? ''] ?? 0}`}
-      aria-label={`Question ${index + 1}`}
-      hidden={isRunning}
+      key={question.id}
+      aria-label={summaryOf(question)}
       className="mt-4 rounded-lg border border-wait/50 bg-wait-soft p-4"
     >
-      <h2 className="mb-2 font-semibold text-wait">The run waits for an answer</h2>
-      <InterruptForm
-        question={question}
-        threadId={threadId}
-        isBusy={isRunning || isSending}
-        answer={(value) => void answer(question, value)}
-      />
+      <h2 className="mb-2 font-semibold text-wait">{summaryOf(question)}</h2>
+      <InterruptForm question={question} threadId={threadId} isBusy={false} answer={proceed} />
     </section>
   ));
 }
@@ -115,18 +157,7 @@ function Stopped({ threadId, next, proceed, join }: StoppedProps) {
   }, [runId]);
   if (next.length === 0 || !thread?.status || !STOPPED.has(thread.status)) return null;
   const inDoubt = questionsOf(thread.interrupts).filter(isInDoubt);
-  if (inDoubt.length > 0) {
-    return inDoubt.map((question) => (
-      <section
-        key={question.id}
-        aria-label={summaryOf(question)}
-        className="mt-4 rounded-lg border border-wait/50 bg-wait-soft p-4"
-      >
-        <h2 className="mb-2 font-semibold text-wait">{summaryOf(question)}</h2>
-        <InterruptForm question={question} threadId={threadId} isBusy={false} answer={proceed} />
-      </section>
-    ));
-  }
+  if (inDoubt.length > 0) return <Doubts questions={inDoubt} threadId={threadId} proceed={proceed} />;
   return (
     <section aria-label="Stopped run" className="card mt-4 flex flex-wrap items-center gap-3 p-4">
       <p className="min-w-0 flex-1 break-words">
