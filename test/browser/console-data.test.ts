@@ -194,6 +194,46 @@ describeInBrowser('traces and exports in the console', () => {
     expect(await seriousFindings(home)).toEqual([]);
   });
 
+  it('charts the tokens of a trace that spans several steps once, where its root began', async () => {
+    const now = Date.now();
+    const ids = [0, 1, 2].map((index) => `019a0000-0000-7000-8000-00000003000${index}`);
+    // A period of an hour has steps of five minutes.
+    const starts = ids.map((_, index) => new Date(now - (21 - 7 * index) * 60_000).toISOString());
+    const places = ids.map((id, index) => `${starts[index].replace(/[-:.]/g, '').replace('Z', '000Z')}${id}`);
+    const usage = { input_tokens: 900_000, output_tokens: 100_000, total_tokens: 1_000_000, total_cost: 2 };
+    const post = ids.map((id, index) => ({
+      ...{ id, trace_id: ids[0], dotted_order: places.slice(0, index + 1).join('.'), session_name: 'spanning' },
+      ...(index > 0 && { parent_run_id: ids[index - 1] }),
+      ...{ name: `part ${index}`, run_type: index === 2 ? 'llm' : 'chain', inputs: {} },
+      ...{ start_time: starts[index], end_time: new Date(now).toISOString() },
+      outputs: index === 2 ? { usage_metadata: usage } : {},
+    }));
+    await call('POST', '/runs/batch', { post, patch: [] });
+    const { rows } = await served.gantry.sql.query<{ project_id: string }>(
+      `SELECT project_id FROM trace_projects WHERE name = 'spanning'`,
+    );
+    /** Opens a page with charts, and waits for the figures of all of their steps. */
+    const openCharts = async (path: string) => {
+      const page = await served.browser.open('about:blank');
+      let answers = 0;
+      page.on('response', (response) => {
+        if (response.url().endsWith('/runs/stats')) answers += 1;
+      });
+      await page.goto(`${served.gantry.url}/console${path}`);
+      await waitFor('the figures of all steps', () => answers >= 12);
+      return (chart: string) => page.getByRole('table', { name: chart }).getByRole('cell').allTextContents();
+    };
+    const ofProject = await openCharts(`/traces/${rows[0].project_id}?window=1h`);
+    await expectSoon(() => ofProject('Tokens of the window in 12 steps'), ['1M']);
+    await expectSoon(() => ofProject('Cost of the window in 12 steps'), ['$2.00']);
+    const ofAll = await openCharts('/?hours=1');
+    const perMinute = async (): Promise<string[]> => {
+      const values = await ofAll('Tokens per minute of the traced runs');
+      return values.filter((value) => value === '200K');
+    };
+    await expectSoon(perMinute, ['200K']);
+  });
+
   describe('an export of a destination', () => {
     let destination: string;
     let project: string;

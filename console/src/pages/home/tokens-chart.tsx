@@ -19,7 +19,8 @@ export function TokensChart({ hours }: { hours: number }) {
   const [{ from: first, width }] = buckets;
   // The chart is drawn again only when its edges move.
   const times = useMemo(() => buckets.map(({ from }) => from / 1000), [first, width]);
-  const selection = { session: projectIds };
+  // Roots alone: their figures include those of all runs under them, which would count again where these begin.
+  const selection = { session: projectIds, is_root: true };
   const tokens = useQueries({
     combine: tokensOf,
     queries: buckets.map((bucket) => ({ ...bucketQuery(selection, bucket), enabled: projectIds.length > 0 })),

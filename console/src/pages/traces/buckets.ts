@@ -1,11 +1,11 @@
 import { type RunSelection, statsQuery } from './traces-api';
 
-/** Number of buckets of a chart; each is one or two requests to the server. */
+/** Number of buckets of a chart; each is a request to the server. */
 export const BUCKETS = 12;
 /** The last buckets, whose runs may still begin, end, and have their tokens counted. */
 const OPEN_BUCKETS = 2;
 const WATCH_MS = 30_000;
-/** Time for which the figures of the other buckets are taken as they are: only late uploads change them. */
+/** Time for which the figures of the other buckets are taken as they are: late uploads and long traces change them. */
 const SETTLED_MS = 5 * 60_000;
 
 /** A part of a chart's period. Times are in milliseconds since 1970. */

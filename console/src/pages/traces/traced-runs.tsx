@@ -19,7 +19,6 @@ import {
   type Stats,
   statsQuery,
   type TracedRun,
-  usageOf,
   utc,
 } from './traces-api';
 
@@ -82,10 +81,9 @@ const runsOf = ({ pages }: InfiniteData<{ runs: TracedRun[] }>): TracedRun[] => 
 function Charts({ selection, periodMs }: { selection: RunSelection; periodMs: number }) {
   const buckets = bucketsOf(periodMs, useNow());
   const answers = useQueries({ queries: buckets.map((bucket) => bucketQuery(selection, bucket)) });
-  const usages = useQueries({ queries: buckets.map((bucket) => bucketQuery(usageOf(selection), bucket)) });
   const times = buckets.map(({ from }) => from / 1000);
-  const of = (read: (stats: Stats) => number | null, from = answers): (number | null)[] =>
-    from.map(({ data }) => (data ? read(data) : null));
+  const of = (read: (stats: Stats) => number | null): (number | null)[] =>
+    answers.map(({ data }) => (data ? read(data) : null));
   const failed = (stats: Stats): number => Math.round(stats.run_count * (stats.error_rate ?? 0));
   const charts = [
     {
@@ -112,13 +110,13 @@ function Charts({ selection, periodMs }: { selection: RunSelection; periodMs: nu
     },
     {
       title: 'Tokens',
-      series: [{ name: 'tokens', tone: 'accent', values: of((stats) => stats.total_tokens, usages) }],
+      series: [{ name: 'tokens', tone: 'accent', values: of((stats) => stats.total_tokens) }],
       stacked: true,
       format: short,
     },
     {
       title: 'Cost',
-      series: [{ name: 'cost', tone: 'accent', values: of((stats) => Number(stats.total_cost ?? 0), usages) }],
+      series: [{ name: 'cost', tone: 'accent', values: of((stats) => Number(stats.total_cost ?? 0)) }],
       stacked: true,
       format: dollars,
     },
@@ -138,11 +136,10 @@ function Charts({ selection, periodMs }: { selection: RunSelection; periodMs: nu
 function Totals({ selection, window }: { selection: RunSelection; window: WindowName }) {
   const inWindow = { ...selection, start_time: startOf(window, useNow()) };
   const { data: stats } = useQuery({ ...statsQuery(inWindow), placeholderData: keepPreviousData });
-  const { data: usage } = useQuery({ ...statsQuery(usageOf(inWindow)), placeholderData: keepPreviousData });
-  if (!stats || !usage) return null;
+  if (!stats) return null;
   return (
     <p className="hidden text-xs whitespace-nowrap text-muted tabular-nums lg:block">
-      {`${short(stats.run_count)} runs · ${percent(stats.error_rate ?? 0)} failed · ${short(usage.total_tokens)} tokens · ${dollars(usage.total_cost)}`}
+      {`${short(stats.run_count)} runs · ${percent(stats.error_rate ?? 0)} failed · ${short(stats.total_tokens)} tokens · ${dollars(stats.total_cost)}`}
     </p>
   );
 }

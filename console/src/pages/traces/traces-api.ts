@@ -91,8 +91,6 @@ export interface RunSelection {
   start_time?: string;
   end_time?: string;
   filter?: string;
-  /** Filter of the root runs of the selected runs' traces. */
-  trace_filter?: string;
   is_root?: boolean;
   error?: boolean;
 }
@@ -176,17 +174,12 @@ export const projectQuery = (id: string) =>
 
 export const readStats = (selection: RunSelection) => sendJson<Stats>('POST', '/api/v1/runs/stats', selection);
 
-/** Figures of the selected runs. A filter that the server refuses is not sent again. */
+/**
+ * Figures of the selected runs; tokens and costs are those of the runs and of all runs under them. A filter that the
+ * server refuses is not sent again.
+ */
 export const statsQuery = (selection: RunSelection) =>
   queryOptions({ queryKey: ['traces', 'stats', selection], queryFn: () => readStats(selection), retry: false });
-
-/** The runs whose tokens and costs are those of the selected ones: a root's are in the runs of its trace. */
-export function usageOf({ is_root: isRoot, filter, error, ...rest }: RunSelection): RunSelection {
-  if (!isRoot) return { ...rest, ...(filter && { filter }), ...(error && { error }) };
-  const conditions = [filter, error && 'eq(status, "error")'].filter(Boolean);
-  const condition = conditions.length > 1 ? `and(${conditions.join(', ')})` : conditions[0];
-  return { ...rest, ...(condition && { trace_filter: condition }) };
-}
 
 /** The request for a page of traced runs, the newest first, with the usage of all runs under each. */
 export const listRequest = ({ session, start_time: from, end_time: to, error, ...rest }: RunSelection) => ({
