@@ -234,6 +234,16 @@ describeInBrowser('traces and exports in the console', () => {
     await expectSoon(perMinute, ['200K']);
   });
 
+  it('reads the tokens of Home without the feedback in their projects', async () => {
+    const page = await served.browser.open('about:blank');
+    const statistics = page.waitForRequest(
+      (request) => new URL(request.url()).searchParams.get('include_stats') === 'true',
+    );
+    await page.goto(`${served.gantry.url}/console/?hours=1`);
+    expect(new URL((await statistics).url()).searchParams.getAll('stats_select')).toEqual(['total_tokens']);
+    await page.getByRole('link', { name: /Tokens per minute.*in traces/ }).waitFor();
+  });
+
   describe('an export of a destination', () => {
     let destination: string;
     let project: string;

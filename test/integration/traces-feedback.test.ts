@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Pool } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { startTestApi, TestApi } from '../support/api';
 
@@ -90,6 +91,41 @@ describe('feedback of concurrent requests', () => {
     expect((await send('GET', `/feedback?session=${before}`)).body).toEqual([]);
     await send('DELETE', `/sessions/${after}`);
     expect((await send('GET', path)).status).toBe(404);
+  });
+
+  it('lists its oldest comments in summaries, however large all of them are together', async () => {
+    const [run] = newRuns(1);
+    await post([{ ...run, session_name: 'commented' }]);
+    const sql = new Pool({ connectionString: api.database.url, max: 1 });
+    try {
+      // An array of all of these is larger than a value of Postgres can be.
+      await sql.query(
+        `INSERT INTO trace_feedback
+           (tenant_id, feedback_id, run_id, project_id, key, comment, feedback_source, created_at)
+         SELECT tenant_id, gen_random_uuid(), run_id, project_id, 'long', number || repeat('x', 600000),
+                json_build_object('type', number::text), timestamptz '2020-01-01' + number * interval '1 second'
+         FROM trace_runs, generate_series(1, 2000) AS number WHERE run_id = $1`,
+        [run.id],
+      );
+    } finally {
+      await sql.end();
+    }
+    const oldest = ['1', '2', '3', '4', '5'];
+    interface Summary {
+      n: number;
+      comments: string[];
+      sources: Json[];
+    }
+    const [project] = (await send<[Json]>('GET', '/sessions?name=commented&include_stats=true')).body;
+    const selected = (await send('POST', '/runs/stats', { id: [run.id] })).body;
+    const again = { run_id: run.id, key: 'long', score: 1 };
+    expect((await send('POST', '/feedback', again)).status).toBe(200);
+    const stored = (await send('GET', `/runs/${run.id}`)).body;
+    for (const [answer, n] of [[project, 2000] as const, [selected, 2000] as const, [stored, 2001] as const]) {
+      const { long } = answer.feedback_stats as { long: Summary };
+      expect([long.n, long.sources]).toEqual([n, oldest.map((type) => ({ type }))]);
+      expect(long.comments.map((comment) => comment.slice(0, 2))).toEqual(oldest.map((number) => `${number}x`));
+    }
   });
 
   it('keeps what an update omits, and clears what it sets to null', async () => {

@@ -3,6 +3,7 @@ import { Pool } from 'pg';
 import { DataSource, EntityManager } from 'typeorm';
 import type { TenantId } from '../../src/auth/tenant';
 import { TraceIngestRepository, unknownRun } from '../../src/traces/ingest/trace-ingest.repository';
+import { ProjectsRepository } from '../../src/traces/projects/projects.repository';
 import { startTestApi, TestApi } from '../support/api';
 import { waitFor } from '../support/wait-for';
 
@@ -286,6 +287,20 @@ describe('sessions', () => {
       const { body } = await v2<{ items: Json[] }>('GET', query);
       expect(body.items[0]).toMatchObject({ run_count: 1, error_rate: 0 });
       expect(body.items[0]).not.toHaveProperty('total_tokens');
+    });
+
+    it('read feedback only where its summary is selected', async () => {
+      const feedback = jest.spyOn(api.app.get(ProjectsRepository), 'feedback');
+      const select = async (field: string): Promise<Json> => {
+        const query = `?name=v2%20one&include_stats=true&stats_select=${field}`;
+        return (await v2<{ items: [Json] }>('GET', query)).body.items[0];
+      };
+      expect(await select('TOTAL_TOKENS')).toMatchObject({ name: 'v2 one', total_tokens: 0 });
+      expect(feedback).not.toHaveBeenCalled();
+      expect(await select('SESSION_FEEDBACK_STATS')).toMatchObject({
+        session_feedback_stats: { good: { n: 1 }, other: { n: 1 } },
+      });
+      feedback.mockRestore();
     });
 
     it('are changed, and keep fields that are null', async () => {

@@ -97,8 +97,34 @@ const SELECTED = COLUMNS.map((column) =>
   TYPES[column] === 'timestamptz' ? `${selectInstant(`f.${column}`)} AS ${column}` : `f.${column}`,
 ).join(', ');
 
+/** Columns of feedback that its summary is made of. */
+const SUMMARISED = ['key', 'score', 'value', 'comment', 'feedback_source', 'error', 'created_at'];
+/** Columns of which a summary lists the oldest values. */
+const LISTED = ['comment', 'feedback_source'];
+/** Maximum of values in such a list. */
+const LIST_LENGTH = 5;
+
 /**
- * The summary of one key's feedback, over the rows `f`: labels are counted, numbers are summed up.
+ * Columns of `trace_feedback f` for the rows that `feedbackStat` summarises. The values that a summary may list are
+ * numbered: an array of all of them could need more memory than Postgres gives to one.
+ * @param group expressions by which the rows are grouped
+ */
+export const summarised = (group: string): string =>
+  [
+    ...SUMMARISED.map((column) => `f.${column}`),
+    ...LISTED.map(
+      (column) =>
+        `row_number() OVER (PARTITION BY ${group}, f.${column} IS NULL ORDER BY f.created_at) AS ${column}_number`,
+    ),
+  ].join(', ');
+
+/** The oldest values of a column of `summarised`, as JSON. */
+const oldest = (column: string, value: string): string => `COALESCE(jsonb_agg(${value} ORDER BY f.created_at)
+    FILTER (WHERE f.${column} IS NOT NULL AND f.${column}_number <= ${LIST_LENGTH}), '[]')`;
+
+/**
+ * The summary of one key's feedback, over rows `f` with the columns of `summarised`: labels are counted, numbers are
+ * summed up.
  * @param labelled `trace_feedback g` with the conditions that choose the same rows once more
  */
 export const feedbackStat = (labelled: string): string => `jsonb_build_object(
@@ -109,9 +135,8 @@ export const feedbackStat = (labelled: string): string => `jsonb_build_object(
     SELECT jsonb_object_agg(label, times) FROM (
       SELECT g.value #>> '{}' AS label, count(*) AS times FROM ${labelled} AND json_typeof(g.value) = 'string'
       GROUP BY 1) AS labels), '{}'),
-  'comments', COALESCE(to_jsonb((array_agg(f.comment ORDER BY f.created_at) FILTER (WHERE f.comment IS NOT NULL))[1:5]), '[]'),
-  'sources', COALESCE(to_jsonb((array_agg(f.feedback_source::jsonb ORDER BY f.created_at)
-    FILTER (WHERE f.feedback_source IS NOT NULL))[1:5]), '[]'),
+  'comments', ${oldest('comment', 'f.comment')},
+  'sources', ${oldest('feedback_source', 'f.feedback_source::jsonb')},
   'contains_thread_feedback', false)`;
 
 /** Summary of a run's feedback for clients and exports, by key; null without feedback. */
@@ -121,8 +146,8 @@ const REFRESH_STATS = `
     SELECT run_id, jsonb_object_agg(key, stat) AS stats FROM (
       SELECT f.run_id, f.key,
         ${feedbackStat('trace_feedback g WHERE g.tenant_id = $1 AND g.run_id = f.run_id AND g.key = f.key')} AS stat
-      FROM trace_feedback f
-      WHERE f.tenant_id = $1 AND f.run_id = ANY ($2::uuid[])
+      FROM (SELECT f.run_id, ${summarised('f.run_id, f.key')} FROM trace_feedback f
+        WHERE f.tenant_id = $1 AND f.run_id = ANY ($2::uuid[])) AS f
       GROUP BY f.run_id, f.key) AS by_key
     GROUP BY run_id) AS s ON s.run_id = k.run_id
   WHERE k.tenant_id = $1 AND k.run_id = ANY ($2::uuid[]) AND r.tenant_id = $1 AND r.project_id = k.project_id

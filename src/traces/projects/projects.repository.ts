@@ -3,7 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Repository, SelectQueryBuilder } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../../auth/tenant';
-import { feedbackStat } from '../feedback/feedback.repository';
+import { feedbackStat, summarised } from '../feedback/feedback.repository';
 import { Instant } from '../instant';
 import { selectInstant } from '../trace-wire';
 import { ProjectEntity } from './project.entity';
@@ -258,7 +258,9 @@ export class ProjectsRepository {
     const labelled = 'chosen g WHERE g.project_id = f.project_id AND g.is_on_run = f.is_on_run AND g.key = f.key';
     const rows = await this.projects.query<({ project_id: string } & ProjectFeedback)[]>(
       `WITH chosen AS (
-         SELECT f.*, f.run_id IS NOT NULL AS is_on_run FROM trace_feedback f
+         SELECT f.project_id, f.run_id IS NOT NULL AS is_on_run,
+                ${summarised('f.project_id, f.run_id IS NOT NULL, f.key')}
+         FROM trace_feedback f
          WHERE f.tenant_id = $1 AND f.project_id = ANY ($2::uuid[])
            AND ($3::timestamptz IS NULL OR f.run_id IS NULL OR EXISTS (
              SELECT FROM trace_run_keys k

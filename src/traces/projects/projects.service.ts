@@ -23,6 +23,13 @@ export interface ProjectWithStats {
 
 const NO_FEEDBACK: ProjectFeedback = { feedback_stats: null, session_feedback_stats: null };
 
+interface StatsOptions {
+  include_stats: boolean;
+  stats_start_time?: Instant;
+  /** The statistics of the answer, all of them if undefined. */
+  stats_select?: string[];
+}
+
 @Injectable()
 export class ProjectsService {
   private readonly cache = new Map<string, { projectId: string; until: number }>();
@@ -87,15 +94,14 @@ export class ProjectsService {
   }
 
   /** Projects, with the statistics of their runs and of the feedback on them if requested. */
-  async withStats(
-    tenantId: TenantId,
-    rows: ProjectEntity[],
-    options: { include_stats: boolean; stats_start_time?: Instant },
-  ): Promise<ProjectWithStats[]> {
+  async withStats(tenantId: TenantId, rows: ProjectEntity[], options: StatsOptions): Promise<ProjectWithStats[]> {
     if (!options.include_stats || rows.length === 0) return rows.map((project) => ({ project }));
     const ids = rows.map(({ projectId }) => projectId);
     const stats = await this.projects.stats(tenantId, ids, options.stats_start_time);
-    const feedback = await this.projects.feedback(tenantId, ids, options.stats_start_time);
+    // It takes far longer than the other statistics.
+    const feedback = selectsFeedback(options)
+      ? await this.projects.feedback(tenantId, ids, options.stats_start_time)
+      : new Map<string, ProjectFeedback>();
     return rows.map((project) => ({
       project,
       stats: stats.get(project.projectId) ?? null,
@@ -108,11 +114,7 @@ export class ProjectsService {
     return this.projects.idsOfDataset(tenantId, datasetId);
   }
 
-  async readProject(
-    tenantId: TenantId,
-    projectId: string,
-    options: { include_stats: boolean; stats_start_time?: Instant },
-  ): Promise<ProjectWithStats> {
+  async readProject(tenantId: TenantId, projectId: string, options: StatsOptions): Promise<ProjectWithStats> {
     const project = await this.projects.findById(tenantId, projectId);
     if (!project) throw traceErrors.projectNotFound();
     const [found] = await this.withStats(tenantId, [project], options);
@@ -143,6 +145,9 @@ export class ProjectsService {
     if (deleted === 0) throw traceErrors.projectNotFound();
   }
 }
+
+const selectsFeedback = ({ stats_select: selected }: StatsOptions): boolean =>
+  !selected || Object.keys(NO_FEEDBACK).some((name) => selected.includes(name));
 
 function refuseUnsupported({ longlived_ttl_days, tag_value_ids }: UpdateProject): void {
   if (longlived_ttl_days != null) {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
-import { feedbackStat } from '../feedback/feedback.repository';
+import { feedbackStat, summarised } from '../feedback/feedback.repository';
 import { SqlParams } from '../filter/sql-params';
 import { Instant } from '../instant';
 import { selectInstant } from '../trace-wire';
@@ -152,7 +152,8 @@ function sourcesOf(tenantId: TenantId, selection: RunSelection, params: SqlParam
       WHERE NOT EXISTS (SELECT FROM selected s WHERE s.group_key = b.group_key AND s.run_id = b.used_id)) AS once
     GROUP BY group_key
   ), chosen AS (
-    SELECT s.group_key, f.* FROM selected s JOIN trace_feedback f ON f.tenant_id = ${tenant} AND f.run_id = s.run_id
+    SELECT s.group_key, ${summarised('s.group_key, f.key')}
+    FROM selected s JOIN trace_feedback f ON f.tenant_id = ${tenant} AND f.run_id = s.run_id
   ), feedback_stats AS (
     SELECT f.group_key, f.key, ${feedbackStat(labelled)} AS stat FROM chosen f GROUP BY f.group_key, f.key
   )`;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
-import { feedbackStat } from '../feedback/feedback.repository';
+import { feedbackStat, summarised } from '../feedback/feedback.repository';
 import { SqlParams } from '../filter/sql-params';
 import { Instant } from '../instant';
 import { aroundSelection, located, RunSelection, selectionToSql, TRACE_SPAN } from '../query/run-selection';
@@ -167,12 +167,13 @@ export class TraceThreadsRepository {
     const turns = turnsCte(tenantId, selection, params, grouping);
     const tenant = params.add(tenantId, 'uuid');
     const labelled = `trace_feedback g WHERE g.tenant_id = ${tenant} AND g.key = f.key
-      AND g.run_id IN (SELECT run_id FROM turns WHERE key = t.key)`;
+      AND g.run_id IN (SELECT run_id FROM turns WHERE key = f.turns_key)`;
     const rows = await this.database.query<{ key: string; stats: Feedback }[]>(
-      `WITH ${turns}, by_key AS (
-         SELECT t.key AS turns_key, f.key, ${feedbackStat(labelled)} AS stat
+      `WITH ${turns}, chosen AS (
+         SELECT t.key AS turns_key, ${summarised('t.key, f.key')}
          FROM turns t JOIN trace_feedback f ON f.tenant_id = ${tenant} AND f.run_id = t.run_id
-         GROUP BY t.key, f.key
+       ), by_key AS (
+         SELECT f.turns_key, f.key, ${feedbackStat(labelled)} AS stat FROM chosen f GROUP BY f.turns_key, f.key
        ) SELECT turns_key AS key, jsonb_object_agg(key, stat) AS stats FROM by_key GROUP BY turns_key`,
       params.values,
     );

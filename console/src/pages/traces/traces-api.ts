@@ -155,13 +155,15 @@ export const tokensQuery = (hours: number) =>
   queryOptions({
     queryKey: ['traces', 'tokens', hours],
     queryFn: async () => {
-      const { items } = await getPage<ProjectWithStats>('/api/v1/sessions', {
-        limit: PAGE_SIZE,
+      // The first version has no selection, and would summarise all feedback.
+      const { items } = await getJson<{ items: Pick<Usage, 'total_tokens'>[] }>('/api/v2/sessions', {
+        page_size: PAGE_SIZE,
         include_stats: true,
+        stats_select: 'total_tokens',
         stats_start_time: new Date(Date.now() - hours * HOUR_MS).toISOString(),
-        sort_by: 'last_run_start_time',
+        sort_by: 'LAST_RUN_START_TIME',
       });
-      return items.reduce((sum, { total_tokens }) => sum + (total_tokens ?? 0), 0);
+      return items.reduce((sum, { total_tokens }) => sum + total_tokens, 0);
     },
     refetchInterval: 30_000,
   });
