@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
-import { currentScope, inScope } from '../database/request-scope';
 import { isConflict } from '../database/sql-errors';
+import { unrecorded } from '../database/unrecorded';
 import { Instant } from './instant';
 import { rangeOf } from './run-starts';
 import { traceErrors } from './trace.errors';
@@ -44,7 +44,9 @@ export class TraceDeletionRepository {
         tenantId,
         runIds,
       ]);
-      return this.deleteRuns(manager, tenantId, keys);
+      const deleted = await this.deleteRuns(manager, tenantId, keys);
+      await this.deleteRest(manager, tenantId, keys);
+      return deleted;
     });
   }
 
@@ -55,20 +57,27 @@ export class TraceDeletionRepository {
    * @returns how many of the projects there were
    */
   async deleteProjects(tenantId: TenantId, projectIds: string[]): Promise<number> {
-    // No actor, since the audit log records only traces that are deleted individually, not those that go with their project.
-    await inScope({ ...currentScope(), tenantId, actor: undefined }, async () => {
-      let after: string | undefined = FIRST_ID;
-      while (after !== undefined) {
-        const from: string = after;
-        after = await this.transaction((manager) => this.deleteBatch(manager, tenantId, projectIds, from));
-      }
-    });
-    return this.transaction(async (manager) => {
-      const parameters = [tenantId, projectIds];
-      // First, so that the audit log doesn't record the traces, and that no upload holds or adds a run of the project.
-      const [projects] = await manager.query<[unknown[], number]>(
-        'DELETE FROM trace_projects WHERE tenant_id = $1 AND project_id = ANY ($2::uuid[]) RETURNING project_id',
+    const parameters = [tenantId, projectIds];
+    // The audit log records the deletion now: if it ends halfway, most of the runs are gone.
+    await this.transaction((manager) =>
+      manager.query<unknown>(
+        `UPDATE trace_projects SET deletion_began_at = clock_timestamp()
+         WHERE tenant_id = $1 AND project_id = ANY ($2::uuid[])`,
         parameters,
+      ),
+    );
+    let after: string | undefined = FIRST_ID;
+    while (after !== undefined) {
+      const from: string = after;
+      after = await this.transaction((manager) => this.deleteBatch(manager, tenantId, projectIds, from));
+    }
+    return this.transaction(async (manager) => {
+      // First, so that no upload holds or adds a run of the project.
+      const [projects] = await unrecorded(manager, () =>
+        manager.query<[unknown[], number]>(
+          'DELETE FROM trace_projects WHERE tenant_id = $1 AND project_id = ANY ($2::uuid[]) RETURNING project_id',
+          parameters,
+        ),
       );
       let after: string | undefined = FIRST_ID;
       while (after !== undefined) after = await this.deleteBatch(manager, tenantId, projectIds, after);
@@ -92,11 +101,13 @@ export class TraceDeletionRepository {
        ORDER BY run_id LIMIT ${BATCH} FOR UPDATE`,
       [tenantId, projectIds, after],
     );
-    await this.deleteRuns(manager, tenantId, keys);
+    // The audit log records traces that are deleted individually, not those that go with their project.
+    await unrecorded(manager, () => this.deleteRuns(manager, tenantId, keys));
+    await this.deleteRest(manager, tenantId, keys);
     return keys.at(-1)?.run_id;
   }
 
-  /** Deletes the runs whose keys the transaction has locked, and what belongs to them. */
+  /** Deletes the runs whose keys the transaction has locked. */
   private async deleteRuns(manager: EntityManager, tenantId: TenantId, keys: LockedKey[]): Promise<number> {
     if (keys.length === 0) return 0;
     const runIds = keys.map(({ run_id: runId }) => runId);
@@ -109,13 +120,19 @@ export class TraceDeletionRepository {
          AND r.start_time BETWEEN $3::timestamptz AND $4::timestamptz`,
       [tenantId, runIds, first, last],
     );
+    return deleted;
+  }
+
+  /** Deletes what belongs to deleted runs, and their keys. The audit log records the feedback. */
+  private async deleteRest(manager: EntityManager, tenantId: TenantId, keys: LockedKey[]): Promise<void> {
+    if (keys.length === 0) return;
+    const runIds = keys.map(({ run_id: runId }) => runId);
     for (const table of OF_RUNS) {
       await manager.query(`DELETE FROM ${table} WHERE tenant_id = $1 AND run_id = ANY ($2::uuid[])`, [
         tenantId,
         runIds,
       ]);
     }
-    return deleted;
   }
 
   /**

@@ -152,6 +152,52 @@ describe('the audit log', () => {
     expect(rows).toHaveLength(0);
   });
 
+  it('records the feedback that goes with a project', async () => {
+    const run = { id: uuidv7(), name: 'r', run_type: 'chain', start_time: '2026-11-20T10:00:00Z' };
+    await mine('POST', '/api/v1/runs/batch', { post: [{ ...run, session_name: 'reviewed' }] });
+    const said = { run_id: run.id, key: 'liked', score: 1 };
+    const { id: feedbackId } = await mine<{ id: string }>('POST', '/api/v1/feedback', said);
+    const [{ id }] = await mine<[{ id: string }]>('GET', '/sessions?name=reviewed');
+    await mine('DELETE', `/sessions/${id}`);
+    const records = await log({ resource_id: feedbackId });
+    expect(summaries(records)).toEqual(['create feedback', 'delete feedback']);
+    expect(records[0].actor).toMatchObject({ kind: 'key', id: key.key_id });
+  });
+
+  it('records the deletion of a project that fails after its runs are gone, and the next one', async () => {
+    const run = { id: uuidv7(), name: 'r', run_type: 'chain', start_time: '2026-11-20T10:00:00Z' };
+    await mine('POST', '/api/v1/runs/batch', { post: [{ ...run, session_name: 'halfway' }] });
+    const [{ id }] = await mine<[{ id: string }]>('GET', '/sessions?name=halfway');
+    const upload = await sql.connect();
+    try {
+      await upload.query('BEGIN');
+      await upload.query('SELECT FROM trace_projects WHERE project_id = $1 FOR KEY SHARE', [id]);
+      const deletion = mine('DELETE', `/sessions/${id}`).then(
+        () => 'deleted',
+        () => 'failed',
+      );
+      await waitFor('the last transaction to wait for the upload, and to fail', async () => {
+        const { rowCount } = await sql.query(
+          `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+           WHERE datname = current_database() AND wait_event_type = 'Lock'
+             AND query LIKE 'DELETE FROM trace_projects%'`,
+        );
+        return rowCount === 1;
+      });
+      expect(await deletion).toBe('failed');
+    } finally {
+      await upload.query('ROLLBACK');
+      upload.release();
+    }
+    const { rowCount } = await sql.query('SELECT FROM trace_runs WHERE project_id = $1', [id]);
+    expect(rowCount).toBe(0);
+    const records = await log({ resource_id: id });
+    expect(summaries(records)).toEqual(['create project', 'delete project']);
+    expect(records[0]).toMatchObject({ changed: null, actor: { kind: 'key', id: key.key_id } });
+    await mine('DELETE', `/sessions/${id}`);
+    expect(summaries(await log({ resource_id: id }))).toEqual(['create project', 'delete project', 'delete project']);
+  });
+
   it('records items of the store by namespace and key, and no reads', async () => {
     const item = { namespace: ['people', 'a:b'], key: 'likes' };
     await mine('PUT', '/store/items', { ...item, value: { text: 'tea' }, ttl: 5 });
