@@ -223,6 +223,16 @@ describe('the audit log', () => {
     expect(records[0].changed).toContain('comment');
   });
 
+  it('has no record of feedback that takes the place of a run which arrives after it', async () => {
+    const uploader = await admin<CreatedApiKey>('POST', '/admin/keys', { tenant_id: tenant.tenant_id, name: 'agent' });
+    const run = { id: uuidv7(), name: 'r', run_type: 'chain', start_time: '2026-11-20T10:00:00Z' };
+    const { id } = await mine<{ id: string }>('POST', '/api/v1/feedback', { run_id: run.id, key: 'liked', score: 1 });
+    await send(uploader.key, 'POST', '/api/v1/runs/batch', { post: [{ ...run, session_name: 'placed' }] });
+    const placed = await mine<{ session_id: string | null }>('GET', `/api/v1/feedback/${id}`);
+    expect(placed.session_id).toEqual(expect.any(String));
+    expect(summaries(await log({ resource_id: id }))).toEqual(['create feedback']);
+  });
+
   it('records what the operator did, without the key itself', async () => {
     const other = await admin<CreatedApiKey>('POST', '/admin/keys', {
       tenant_id: tenant.tenant_id,

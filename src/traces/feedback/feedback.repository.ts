@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
+import { unrecorded } from '../../database/unrecorded';
 import { Instant } from '../instant';
 import { WRITTEN_AT } from '../ingest/run-statements';
 import { startsOf } from '../run-starts';
@@ -182,10 +183,14 @@ export class FeedbackRepository {
     if (starts) await manager.query(REFRESH_STATS, [tenantId, runIds, ...starts]);
   }
 
-  /** Moves the feedback on runs, which the transaction has locked, to the places that these have now. */
+  /**
+   * Moves the feedback on runs, which the transaction has locked, to the places that these have now. The audit log
+   * leaves that out: the caller has uploaded runs, and hasn't changed the feedback.
+   */
   async placeWithRuns(manager: EntityManager, tenantId: TenantId, runIds: string[]): Promise<void> {
     const starts = await startsOf(manager, tenantId, runIds);
-    if (starts) await manager.query(PLACE_WITH_RUNS, [tenantId, runIds, ...starts]);
+    if (!starts) return;
+    await unrecorded(manager, () => manager.query<unknown>(PLACE_WITH_RUNS, [tenantId, runIds, ...starts]));
   }
 
   /** Those of the runs that have feedback. */
