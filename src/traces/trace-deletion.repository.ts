@@ -11,10 +11,14 @@ import { selectInstant } from './trace-wire';
 
 /** Runs that are deleted in one transaction: uploads of the same runs wait for it. */
 const BATCH = 1_000;
+/**
+ * Passes over the runs of a project before its last transaction, for which uploads to the project wait. The second pass
+ * deletes what they have added during the first, and reads what the first one has left in the index, so that the last
+ * transaction need not.
+ */
+const PASSES = 2;
 /** Attempts of a transaction. Locks are taken in the order of uploads, so that conflicts are rare. */
 const MAX_ATTEMPTS = 5;
-/** Id before every other. */
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** Tables whose rows go with their run, the key last. Links to traces are not among them: the audit log records each of them. */
 const OF_RUNS = ['trace_attachments', 'trace_feedback', 'trace_feedback_links', 'trace_run_keys'];
@@ -23,6 +27,16 @@ interface LockedKey {
   run_id: string;
   start_time: Instant | null;
 }
+
+/** A run's place in its project, whose runs are in this order in the primary key. */
+interface RunPosition {
+  start_time: string;
+  run_id: string;
+}
+
+const BEFORE_ALL: RunPosition = { start_time: '-infinity', run_id: '00000000-0000-0000-0000-000000000000' };
+
+type InTransaction = <T>(work: (manager: EntityManager) => Promise<T>) => Promise<T>;
 
 /** Deletes traces and projects with everything that belongs to them. Locks the keys of runs first, in order, as uploads do. */
 @Injectable()
@@ -66,10 +80,8 @@ export class TraceDeletionRepository {
         parameters,
       ),
     );
-    let after: string | undefined = FIRST_ID;
-    while (after !== undefined) {
-      const from: string = after;
-      after = await this.transaction((manager) => this.deleteBatch(manager, tenantId, projectIds, from));
+    for (let pass = 1; pass <= PASSES; pass += 1) {
+      await this.deleteRunsOf(tenantId, projectIds, (work) => this.transaction(work));
     }
     return this.transaction(async (manager) => {
       // First, so that no upload holds or adds a run of the project.
@@ -79,8 +91,7 @@ export class TraceDeletionRepository {
           parameters,
         ),
       );
-      let after: string | undefined = FIRST_ID;
-      while (after !== undefined) after = await this.deleteBatch(manager, tenantId, projectIds, after);
+      await this.deleteRunsOf(tenantId, projectIds, (work) => work(manager));
       for (const table of ['trace_shares', 'trace_feedback']) {
         await manager.query(`DELETE FROM ${table} WHERE tenant_id = $1 AND project_id = ANY ($2::uuid[])`, parameters);
       }
@@ -88,23 +99,46 @@ export class TraceDeletionRepository {
     });
   }
 
-  /** @returns the id after which the next batch begins; undefined after the last one */
+  /** Deletes the runs of projects in batches, each by `inTransaction`. */
+  private async deleteRunsOf(tenantId: TenantId, projectIds: string[], inTransaction: InTransaction): Promise<void> {
+    for (const projectId of projectIds) {
+      let after: RunPosition | undefined = BEFORE_ALL;
+      while (after !== undefined) {
+        const from: RunPosition = after;
+        after = await inTransaction((manager) => this.deleteBatch(manager, tenantId, projectId, from));
+      }
+    }
+  }
+
+  /**
+   * Deletes the next runs of a project. They are found by the primary key of runs, which begins with the project: that
+   * of keys has the runs of all projects.
+   * @returns the place of the last one; undefined when there was none
+   */
   private async deleteBatch(
     manager: EntityManager,
     tenantId: TenantId,
-    projectIds: string[],
-    after: string,
-  ): Promise<string | undefined> {
+    projectId: string,
+    after: RunPosition,
+  ): Promise<RunPosition | undefined> {
+    const runs = await manager.query<RunPosition[]>(
+      `SELECT r.run_id, ${selectInstant('r.start_time')} AS start_time FROM trace_runs r
+       WHERE r.tenant_id = $1 AND r.project_id = $2 AND r.start_time >= $3::timestamptz
+         AND (r.start_time, r.run_id) > ($3::timestamptz, $4::uuid)
+       ORDER BY r.start_time, r.run_id LIMIT ${BATCH}`,
+      [tenantId, projectId, after.start_time, after.run_id],
+    );
+    if (runs.length === 0) return undefined;
+    // Those that another transaction has moved to another project meanwhile stay.
     const keys = await manager.query<LockedKey[]>(
       `SELECT run_id, ${selectInstant('start_time')} AS start_time FROM trace_run_keys
-       WHERE tenant_id = $1 AND project_id = ANY ($2::uuid[]) AND run_id > $3
-       ORDER BY run_id LIMIT ${BATCH} FOR UPDATE`,
-      [tenantId, projectIds, after],
+       WHERE tenant_id = $1 AND project_id = $2 AND run_id = ANY ($3::uuid[]) ORDER BY run_id FOR UPDATE`,
+      [tenantId, projectId, runs.map(({ run_id: runId }) => runId)],
     );
     // The audit log records traces that are deleted individually, not those that go with their project.
     await unrecorded(manager, () => this.deleteRuns(manager, tenantId, keys));
     await this.deleteRest(manager, tenantId, keys);
-    return keys.at(-1)?.run_id;
+    return runs.at(-1);
   }
 
   /** Deletes the runs whose keys the transaction has locked. */

@@ -4,6 +4,7 @@ import { DataSource, EntityManager } from 'typeorm';
 import type { TenantId } from '../../src/auth/tenant';
 import { TraceIngestRepository, unknownRun } from '../../src/traces/ingest/trace-ingest.repository';
 import { ProjectsRepository } from '../../src/traces/projects/projects.repository';
+import { TraceDeletionRepository } from '../../src/traces/trace-deletion.repository';
 import { startTestApi, TestApi } from '../support/api';
 import { waitFor } from '../support/wait-for';
 
@@ -169,6 +170,45 @@ describe('sessions', () => {
       await send('DELETE', `/${String((await found('held')).id)}`);
       expect(await post(api, run)).toBe(202);
       expect(await projectOf(run.id)).toBe((await found('default')).id);
+    });
+
+    it('are deleted without reading the keys of the runs of other projects', async () => {
+      const run = newRun('small');
+      await post(api, run);
+      const { id, tenant_id: tenantId } = await found('small');
+      const other = randomUUID();
+      await sql.query(
+        `INSERT INTO trace_run_keys (tenant_id, run_id, project_id, start_time)
+         SELECT $1::uuid, gen_random_uuid(), $2::uuid, now() FROM generate_series(1, 100000)`,
+        [tenantId, other],
+      );
+      const database = api.app.get(DataSource);
+      const pages: number[] = [];
+      /** Notes the pages that each SELECT reads. */
+      const explaining = (manager: EntityManager): EntityManager => {
+        const explained = Object.create(manager) as EntityManager;
+        explained.query = (async (text: string, parameters?: unknown[]) => {
+          if (text.startsWith('SELECT')) {
+            const [answer] = await manager.query<[{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }]>(
+              `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+              parameters,
+            );
+            const [{ Plan: plan }] = answer['QUERY PLAN'];
+            pages.push(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']);
+          }
+          return manager.query<unknown>(text, parameters);
+        }) as EntityManager['query'];
+        return explained;
+      };
+      const explained = Object.create(database) as DataSource;
+      explained.transaction = ((work: (manager: EntityManager) => Promise<unknown>) =>
+        database.transaction((manager) => work(explaining(manager)))) as DataSource['transaction'];
+      const deletion = new TraceDeletionRepository(explained);
+      expect(await deletion.deleteProjects(tenantId as TenantId, [String(id)])).toBe(1);
+      expect(pages.length).toBeGreaterThan(1);
+      expect(Math.max(...pages)).toBeLessThan(200);
+      expect((await api.app.inject({ url: `/api/v1/runs/${run.id}` })).statusCode).toBe(404);
+      await sql.query('DELETE FROM trace_run_keys WHERE project_id = $1', [other]);
     });
 
     it('leave every stored run a key when one is deleted between the statements of an upload', async () => {
