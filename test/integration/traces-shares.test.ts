@@ -332,4 +332,49 @@ describe('public links', () => {
     for (const whole of [await shared(), await traced()])
       expect(whole.json<{ items: Json[] }>().items).toHaveLength(10_000);
   });
+
+  it('show the first run and single runs of a thread that is too long or too large to be listed', async () => {
+    const [turn, step] = [randomUUID(), randomUUID()];
+    const run = { trace_id: turn, run_type: 'chain', session_name: 'shared', start_time: new Date().toISOString() };
+    const metadata = { thread_id: 'endless' };
+    await send('POST', '/api/v1/runs/batch', {
+      post: [
+        { ...run, id: turn, name: 'first turn', extra: { metadata } },
+        { ...run, id: step, parent_run_id: turn, name: 'step' },
+      ],
+    });
+    await sql.query(
+      `INSERT INTO trace_runs
+         (tenant_id, project_id, start_time, run_id, trace_id, dotted_order, name, run_type, status, thread_id)
+       SELECT tenant_id, project_id, start_time + number * interval '1 microsecond', id, id, dotted_order,
+              'turn', 'chain', 'success', thread_id
+       FROM trace_runs, (SELECT number, gen_random_uuid() AS id FROM generate_series(1, 10000) AS number) AS turns
+       WHERE run_id = $1`,
+      [turn],
+    );
+    const shared = await send('POST', '/api/v2/threads/endless/share', { project_id: projectId });
+    const token = shared.json<{ share_token: string }>().share_token;
+    const single = async (runId: string) => {
+      const answer = await follow('GET', `/api/v2/public/${token}/run/${runId}?selects=NAME`);
+      return [answer.statusCode, answer.json<Json>().name];
+    };
+    const expectSingleRuns = async (refusal: string) => {
+      const listed = await follow('POST', `/api/v2/public/${token}/runs/query`, { selects: ['NAME'] });
+      expect([listed.statusCode, listed.body]).toEqual([413, expect.stringContaining(refusal)]);
+      expect([await single(turn), await single(step)]).toEqual([
+        [200, 'first turn'],
+        [200, 'step'],
+      ]);
+      expect((await single(other))[0]).toBe(404);
+      const byId = await follow('POST', `/api/v1/public/${token}/runs/query`, { id: [step, other] });
+      expect(byId.json<{ runs: Json[] }>().runs.map(({ name }) => name)).toEqual(['step']);
+      expect((await follow('GET', `/api/v1/public/${token}/run`)).json()).toMatchObject({ name: 'first turn' });
+    };
+    await expectSingleRuns('10000 runs');
+    await sql.query(
+      `DELETE FROM trace_runs WHERE run_id IN (SELECT run_id FROM trace_runs WHERE name = 'turn' LIMIT 8000)`,
+    );
+    await sql.query(`UPDATE trace_runs SET error = repeat('x', 40000) WHERE name = 'turn'`);
+    await expectSingleRuns('bytes');
+  });
 });

@@ -111,6 +111,17 @@ export class TraceRunsRepository {
     return bytes;
   }
 
+  /** The traces of the first of the selected runs, one for each run. */
+  async traceIds(tenantId: TenantId, selection: RunSelection, limit: number): Promise<string[]> {
+    const params = new SqlParams();
+    const page = await this.located(tenantId, { selection, payloads: [], order: 'asc', limit });
+    const rows = await this.database.query<{ trace_id: string }[]>(
+      `SELECT r.trace_id ${pageToSql(tenantId, page, params)}`,
+      params.values,
+    );
+    return rows.map((row) => row.trace_id);
+  }
+
   private async located(tenantId: TenantId, page: RunPage): Promise<RunPage> {
     return { ...page, selection: await located(this.database, tenantId, page.selection) };
   }

@@ -26,7 +26,7 @@ export class SharedRunsService {
     only: { ids?: string[] } = {},
   ): Promise<TraceRunRow[]> {
     return this.inShare(token, async (tenantId, shared) => {
-      const rows = await this.all(tenantId, { ...shared, ...only }, payloads);
+      const rows = await this.all(tenantId, await this.runsOf(tenantId, shared, only.ids), payloads);
       if (rows.length === 0) throw only.ids ? traceErrors.runNotFound() : traceErrors.shareNotFound();
       return rows;
     });
@@ -35,7 +35,8 @@ export class SharedRunsService {
   /** One of the runs, whatever its size. @throws {ApiError} 404 */
   async readSharedRun(token: string, payloads: readonly Payload[], runId: string): Promise<TraceRunRow> {
     return this.inShare(token, async (tenantId, shared) => {
-      const [row] = await this.runs.page(tenantId, pageOf({ ...shared, ids: [runId] }, payloads, 1));
+      const selection = await this.runsOf(tenantId, shared, [runId]);
+      const [row] = await this.runs.page(tenantId, pageOf(selection, payloads, 1));
       if (!row) throw traceErrors.runNotFound();
       return row;
     });
@@ -44,13 +45,27 @@ export class SharedRunsService {
   /** The root of a shared trace, the first one of a thread. @throws {ApiError} 404 */
   async readRootRun(token: string, payloads: readonly Payload[]): Promise<TraceRunRow> {
     return this.inShare(token, async (tenantId, shared) => {
-      // The root may arrive after its children.
-      for (const only of [{ isRoot: true }, {}]) {
+      // The root of a trace may arrive after its children. A thread consists of the traces whose roots are there.
+      for (const only of shared.threadIds ? [{ isRoot: true }] : [{ isRoot: true }, {}]) {
         const [row] = await this.runs.page(tenantId, pageOf({ ...shared, ...only }, payloads, 1));
         if (row) return row;
       }
       throw traceErrors.shareNotFound();
     });
+  }
+
+  /**
+   * Selects the runs that a link shows, or those of them that have one of the ids. The traces of a thread are looked
+   * up: all of them, or those that the runs with the ids are in.
+   * @throws {ApiError} 413 for a thread with more traces than can be read as a whole
+   */
+  private async runsOf(tenantId: TenantId, shared: RunSelection, ids?: string[]): Promise<RunSelection> {
+    const { projectIds, threadIds } = shared;
+    if (!threadIds) return { ...shared, ...(ids && { ids }) };
+    const around = ids && { traceIds: await this.runs.traceIds(tenantId, { projectIds, ids }, ids.length) };
+    const traceIds = await this.runs.traceIds(tenantId, { ...shared, ...around, isRoot: true }, RUN_LIMIT + 1);
+    if (traceIds.length > RUN_LIMIT) throw traceErrors.tooManySharedRuns(RUN_LIMIT);
+    return { projectIds, traceIds, ...(ids && { ids }) };
   }
 
   /** @throws {ApiError} 413 for more than can be read as a whole */
@@ -62,7 +77,7 @@ export class SharedRunsService {
     return rows;
   }
 
-  /** @param use gets what the link shows; the route is public, and the token determines the tenant */
+  /** @param use gets the trace or the thread of the link; the route is public, and the token determines the tenant */
   private async inShare<T>(token: string, use: (tenantId: TenantId, shared: RunSelection) => Promise<T>): Promise<T> {
     const {
       tenant_id: tenantId,
@@ -70,13 +85,8 @@ export class SharedRunsService {
       run_id: traceId,
       thread_id: threadId,
     } = await this.shares.openShare(token);
-    return inScope({ ...currentScope(), tenantId }, async () => {
-      const projectIds = [projectId];
-      if (traceId !== null) return use(tenantId, { projectIds, traceIds: [traceId] });
-      const roots = { projectIds, threadIds: [threadId ?? ''], isRoot: true };
-      const traces = await this.all(tenantId, roots, []);
-      return use(tenantId, { projectIds, traceIds: traces.map((row) => row.trace_id) });
-    });
+    const subject = traceId === null ? { threadIds: [threadId ?? ''] } : { traceIds: [traceId] };
+    return inScope({ ...currentScope(), tenantId }, () => use(tenantId, { projectIds: [projectId], ...subject }));
   }
 }
 
