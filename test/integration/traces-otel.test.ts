@@ -196,6 +196,28 @@ describe('OpenTelemetry', () => {
     }
   });
 
+  it('keeps usage whose details have integers beyond 2^53, and such usage in runs as well', async () => {
+    const usage = '{"input_tokens":1,"input_token_details":{"cache_read":12345678901234567890}}';
+    const span = {
+      ...{ traceId: 'd'.repeat(32), spanId: 'd'.repeat(16), name: 'span', startTimeUnixNano: '1795168800123456789' },
+      attributes: [{ key: 'langsmith.usage_metadata', value: { stringValue: usage } }],
+    };
+    const upload = async (path: string, body: string): Promise<number> => {
+      const headers = { 'content-type': 'application/json', 'Langsmith-Project': 'otel usage' };
+      return (await fetch(api.url + path, { method: 'POST', headers, body })).status;
+    };
+    const spans = JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] });
+    expect(await upload('/otel/v1/traces', spans)).toBe(200);
+    const run = JSON.stringify({
+      ...{ id: 'dddddddd-0000-4000-8000-000000000000', name: 'run', run_type: 'llm', session_name: 'otel usage' },
+      start_time: '2026-11-20T10:00:00Z',
+    });
+    const posted = `{"post":[${run.slice(0, -1)},"outputs":{"usage_metadata":${usage}}}]}`;
+    expect(await upload('/runs/batch', posted)).toBe(202);
+    const expected = { total_tokens: 1, prompt_token_details: { cache_read: Number('12345678901234567890') } };
+    expect(await runsOf('otel usage')).toMatchObject({ span: expected, run: expected });
+  });
+
   it.each([
     ['protobuf', 'application/x-protobuf', () => emptySpans(200_000), 'resourceSpans: may have 50000 spans'],
     [

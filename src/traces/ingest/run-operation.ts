@@ -170,7 +170,7 @@ function deriveFrom(
   change: RunChange,
 ): void {
   const usage = usageOf(parsed.outputs?.value, metadataOf(parsed.extra?.value), change.run_type?.value);
-  set('usage', usage && JSON.stringify(usage));
+  set('usage', usage && stringifyExactly(usage));
   set('first_token_time', firstTokenTime(parsed.events?.value));
 }
 

@@ -175,7 +175,7 @@ export const UPDATE_RUNS = `
 export function runParameters(tenantId: TenantId, runs: NewRun[]): unknown[] {
   const rows = runs.map(({ change }): Row => ({
     change,
-    ...(change.usage && { usage: JSON.parse(change.usage.value) as Usage }),
+    ...(change.usage && { usage: parseExactly(change.usage.value) as Usage }),
     ...(change.extra && { extra: change.extra.columns ?? extraColumns(parseExactly(change.extra.value)) }),
   }));
   return [

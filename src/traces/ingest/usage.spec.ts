@@ -1,3 +1,4 @@
+import { exactNumber } from '../../http/exact-json';
 import { usageOf } from './usage';
 
 describe('usage of a model call', () => {
@@ -65,5 +66,11 @@ describe('usage of a model call', () => {
     [{ usage: { cached: 1 } }],
   ])('is absent from %j', (outputs) => {
     expect(usageOf(outputs, undefined)).toBeUndefined();
+  });
+
+  it('has no details where these are a number, however large', () => {
+    const details = exactNumber('12345678901234567890');
+    const outputs = { usage_metadata: { input_tokens: 1, input_token_details: details } };
+    expect(usageOf(outputs, undefined)).toEqual({ prompt_tokens: 1, total_tokens: 1 });
   });
 });

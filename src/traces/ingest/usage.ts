@@ -1,3 +1,5 @@
+import { isExactNumber } from '../../http/exact-json';
+
 /** Tokens and costs of a model call, from the fields of various frameworks. */
 export interface Usage {
   prompt_tokens?: number;
@@ -11,8 +13,10 @@ export interface Usage {
 
 type Json = Record<string, unknown>;
 
+/** Numbers beyond 2^53 are objects as well, and lists are. */
 function object(value: unknown): Json | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
+  return isObject ? (value as Json) : undefined;
 }
 
 function count(value: unknown): number | undefined {
