@@ -87,28 +87,54 @@ describe('values that cannot be stored or read', () => {
     expect(await send('GET', `/api/v2/sessions?cursor=${cursor}`)).toMatchObject({ status: 422, paths: ['cursor'] });
   });
 
-  it('are uploads for which the process has no memory, until others are stored', async () => {
-    const budget = api.app.get(UploadBudget);
-    const upload = async (encoding: string, body: string | Buffer) => {
+  describe('are uploads for which the process has no memory', () => {
+    /** Half of what an api holds, all that one tenant may have. */
+    const HALF = 128 * 1024 * 1024;
+    const small = JSON.stringify({ post: [newRun()] });
+    const large = JSON.stringify({ post: [newRun({ inputs: { text: randomText(400_000) } })] });
+    let budget: UploadBudget;
+
+    beforeAll(() => {
+      budget = api.app.get(UploadBudget);
+    });
+
+    async function upload(encoding: string, body: string | Buffer) {
       const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
       const url = `${api.url}/api/v1/runs/batch`;
       const response = await fetch(url, { method: 'POST', headers, body: new Uint8Array(Buffer.from(body)) });
       await response.text();
       return [response.status, response.headers.get('retry-after')];
-    };
-    const body = JSON.stringify({ post: [newRun()] });
-    // Other uploads leave half of a body.
-    const others = 256 * 1024 * 1024 - Math.floor(body.length / 2);
-    budget.take(others);
-    expect(await upload('identity', body)).toEqual([503, '1']);
-    expect(await upload('gzip', gzipSync(body))).toEqual([503, '1']);
-    budget.release(others);
-    for (const _ of [1, 2, 3]) expect(await upload('gzip', gzipSync(body))).toEqual([202, null]);
-    expect(await upload('identity', body)).toEqual([202, null]);
-    expect(await upload('identity', '{"post":')).toEqual([422, null]);
-    // Nothing is held any more.
-    expect(() => budget.take(256 * 1024 * 1024)).not.toThrow();
-    budget.release(256 * 1024 * 1024);
+    }
+    function expectNothingHeld(): void {
+      for (const tenant of ['one', 'another']) budget.take(tenant, HALF);
+      for (const tenant of ['one', 'another']) budget.release(tenant, HALF);
+    }
+
+    it('until those of other tenants are stored', async () => {
+      // They leave half of a body.
+      const others = [['one', HALF] as const, ['another', HALF - Math.floor(large.length / 2)] as const];
+      for (const [tenant, bytes] of others) budget.take(tenant, bytes);
+      expect(await upload('identity', large)).toEqual([503, '1']);
+      expect(await upload('gzip', gzipSync(large))).toEqual([503, '1']);
+      expect(await upload('identity', small)).toEqual([202, null]);
+      for (const [tenant, bytes] of others) budget.release(tenant, bytes);
+      for (const _ of [1, 2, 3]) expect(await upload('gzip', gzipSync(large))).toEqual([202, null]);
+      expect(await upload('identity', large)).toEqual([202, null]);
+      expect(await upload('identity', '{"post":')).toEqual([422, null]);
+      expectNothingHeld();
+    });
+
+    it('beyond the half that one tenant may have, which leaves the other half to others', async () => {
+      const tenantId = api.config.auth.defaultTenantId;
+      budget.take(tenantId, HALF);
+      expect(await upload('identity', large)).toEqual([503, '1']);
+      expect(await upload('identity', small)).toEqual([202, null]);
+      budget.take('another', HALF);
+      expect(await upload('identity', small)).toEqual([202, null]);
+      for (const tenant of [tenantId, 'another']) budget.release(tenant, HALF);
+      expect(await upload('identity', large)).toEqual([202, null]);
+      expectNothingHeld();
+    });
   });
 
   it.each([1e18, 8e7])('are refused as the expiry of a link: %d hours', async (hours) => {

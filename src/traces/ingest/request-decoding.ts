@@ -45,7 +45,7 @@ export class RequestDecoding implements OnModuleInit {
     done: (error: Error | null, payload?: RequestPayload) => void,
   ): void {
     const { isTraceUpload } = request.routeOptions.config;
-    const held = isTraceUpload ? this.budget.open(request.raw, reply.raw) : undefined;
+    const held = isTraceUpload ? this.budget.open(request.raw, reply.raw, request.tenantId) : undefined;
     const encoding = request.headers['content-encoding']?.trim().toLowerCase();
     if (!encoding || encoding === 'identity' || !TRACE_PATH.test(request.url)) {
       return done(null, held ? counted(payload, held) : payload);
