@@ -69,7 +69,9 @@ export class CronRuns {
 
   private webhookOf({ tenantId, cronId, webhook }: CronEntity, mayRepeat: boolean): string | undefined {
     if (webhook === null) return undefined;
-    return this.opened(mayRepeat, () => this.secrets.open(webhook, SEALED_FIELDS.cronWebhook.context(tenantId, cronId)));
+    return this.opened(mayRepeat, () =>
+      this.secrets.open(webhook, SEALED_FIELDS.cronWebhook.context(tenantId, cronId)),
+    );
   }
 
   /**

@@ -55,8 +55,16 @@ describe('a value that a client sends back', () => {
   });
 
   it.each([
-    ['one of two items that have changed', [{ ...a, url: 'https://x.example' }, { ...b, n: 1 }, c], 'context.servers.0.token'],
-    ['an item that has changed beside a removed one', [{ ...a, url: 'https://x.example' }, b], 'context.servers.0.token'],
+    [
+      'one of two items that have changed',
+      [{ ...a, url: 'https://x.example' }, { ...b, n: 1 }, c],
+      'context.servers.0.token',
+    ],
+    [
+      'an item that has changed beside a removed one',
+      [{ ...a, url: 'https://x.example' }, b],
+      'context.servers.0.token',
+    ],
     ['an item that had no secret', [a, b, { url: 'https://c.example', token: '***' }], 'context.servers.2.token'],
     ['an item that was not there', [a, b, c, { url: 'https://d.example', token: '***' }], 'context.servers.3.token'],
   ])('is refused where *** in %s may mean the secret of another one', (_, items, path) => {

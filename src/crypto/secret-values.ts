@@ -86,7 +86,8 @@ function keepMaskedItems(given: unknown[], before: unknown[], path: string): unk
   if (!texts.some(hasMask)) return given;
   const shown = before.map((item) => canonical(maskSealed(item)));
   const places = Map.groupBy(shown.keys(), (index) => shown[index]);
-  const changes = given.length === before.length ? texts.filter((text, index) => text !== shown[index]).length : undefined;
+  const changes =
+    given.length === before.length ? texts.filter((text, index) => text !== shown[index]).length : undefined;
   return given.map((item, index) => {
     const text = texts[index];
     if (!hasMask(text)) return item;

@@ -35,7 +35,10 @@ export class RunsOfDeletedThreads implements ThreadListener {
       const refusal = causeOfQuery(error);
       // 503 passes: the caller repeats the deletion.
       if (!(refusal instanceof ApiError) || refusal.status === 503) throw error;
-      this.logger.warn({ err: error, run_id: runId }, 'A run that cannot be decrypted is deleted: its webhook and its task get no end');
+      this.logger.warn(
+        { err: error, run_id: runId },
+        'A run that cannot be decrypted is deleted: its webhook and its task get no end',
+      );
       return null;
     }
   }
