@@ -4,12 +4,13 @@ import type { AccessFilter } from '../auth/custom/access-filter';
 import { Authorizer } from '../auth/custom/authorizer';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
-import { keepMasked, SecretValues } from '../crypto/secret-values';
+import { SecretValues } from '../crypto/secret-values';
 import { acrossTenants } from '../database/request-scope';
 import { checkContext } from '../runnable-config/check-context';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHosts } from '../graphs/host/graph-hosts';
 import type { GraphTarget } from '../graphs/host/protocol';
+import { keepMaskedField } from '../http/masked-fields';
 import type { Page } from '../http/pagination';
 import { isUuid } from '../http/uuid';
 import type { AssistantEntity, AssistantVersionEntity } from './assistant.entity';
@@ -94,10 +95,10 @@ export class AssistantsService {
       name: body.name ?? current.name,
       description: body.description ?? current.description,
       config: body.config
-        ? this.secretValues.seal(tenantId, keepMasked(body.config, current.config, 'config'))
+        ? this.secretValues.seal(tenantId, keepMaskedField(body.config, current.config, 'config'))
         : current.config,
       context: body.context
-        ? this.secretValues.seal(tenantId, keepMasked(body.context, current.context, 'context'))
+        ? this.secretValues.seal(tenantId, keepMaskedField(body.context, current.context, 'context'))
         : current.context,
       metadata: { ...current.metadata, ...value.metadata },
     }));

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { SecretBox } from '../crypto/secret-box';
 import { SEALED_FIELDS } from '../crypto/sealed-fields';
-import { keepMasked, SecretValues } from '../crypto/secret-values';
+import { SecretValues } from '../crypto/secret-values';
 import type { JsonObject } from '../database/json';
 import type { AuthUser } from '../database/request-scope';
+import { keepMaskedField } from '../http/masked-fields';
 import { checkContext, hasBoth } from '../runnable-config/check-context';
 import { maskUrl } from '../webhooks/mask-url';
 import { WebhookPolicy } from '../webhooks/webhook-policy';
@@ -132,8 +133,8 @@ function keepSecrets(payload: JsonObject, kept: JsonObject): JsonObject {
   const { config, context } = payload;
   return {
     ...payload,
-    ...(config !== undefined && { config: keepMasked(config, kept.config, 'config') }),
-    ...(context !== undefined && { context: keepMasked(context, kept.context, 'context') }),
+    ...(config !== undefined && { config: keepMaskedField(config, kept.config, 'config') }),
+    ...(context !== undefined && { context: keepMaskedField(context, kept.context, 'context') }),
   };
 }
 

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { invalidField } from '../http/api-error';
 import { SecretBox, UnknownSealingKey } from './secret-box';
 import { documentContext } from './sealed-fields';
 import { isSecretName } from './secret-names';
@@ -9,6 +8,16 @@ export const SEALED_VALUE = 'gantry-sealed:';
 const MASK = '***';
 /** Levels of nesting that are searched for secrets; keys aren't kept deeper than this. */
 const MAX_DEPTH = 20;
+
+/** A `***` that stands for no secret, or for one of several. */
+export class UnknownMask extends Error {
+  override readonly name = 'UnknownMask';
+
+  /** @param path of the field in the request */
+  constructor(readonly path: string) {
+    super(`${MASK} matches no single item of the stored list: send the value`);
+  }
+}
 
 type Replace = (value: unknown, name: string) => unknown;
 
@@ -69,7 +78,7 @@ export function maskSealed<T>(value: T): T {
  * of the same name before, in a list by that of the item which is otherwise equal, wherever the client has moved it, or which is the
  * only one that the client has changed.
  * @param path of the value in the request
- * @throws {ApiError} 422 for a `***` in a list that isn't that of one item of the list before
+ * @throws {UnknownMask} for a `***` in a list that isn't that of one item of the list before
  */
 export function keepMasked<T>(given: T, before: unknown, path: string): T {
   if (given === MASK && isSealed(before)) return before as T;
@@ -98,7 +107,7 @@ function keepMaskedItems(given: unknown[], before: unknown[], path: string): unk
     const kept = changes === 1 ? keepMasked(item, before[index], `${path}.${index}`) : item;
     const field = maskedField(kept, `${path}.${index}`);
     if (field === undefined) return kept;
-    throw invalidField(field, `${MASK} matches no single item of the stored list: send the value`);
+    throw new UnknownMask(field);
   });
 }
 
