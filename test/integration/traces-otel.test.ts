@@ -208,9 +208,10 @@ describe('OpenTelemetry', () => {
     };
     const spans = JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] });
     expect(await upload('/otel/v1/traces', spans)).toBe(200);
+    const id = 'dddddddd-0000-4000-8000-000000000000';
     const run = JSON.stringify({
-      ...{ id: 'dddddddd-0000-4000-8000-000000000000', name: 'run', run_type: 'llm', session_name: 'otel usage' },
-      start_time: '2026-11-20T10:00:00Z',
+      ...{ id, trace_id: id, dotted_order: `20261120T100000000000Z${id}` },
+      ...{ name: 'run', run_type: 'llm', session_name: 'otel usage', start_time: '2026-11-20T10:00:00.000000Z' },
     });
     const posted = `{"post":[${run.slice(0, -1)},"outputs":{"usage_metadata":${usage}}}]}`;
     expect(await upload('/runs/batch', posted)).toBe(202);
