@@ -214,7 +214,7 @@ describe('OpenTelemetry', () => {
       ...{ name: 'run', run_type: 'llm', session_name: 'otel usage', start_time: '2026-11-20T10:00:00.000000Z' },
     });
     const posted = `{"post":[${run.slice(0, -1)},"outputs":{"usage_metadata":${usage}}}]}`;
-    expect(await upload('/runs/batch', posted)).toBe(202);
+    expect(await upload('/api/v1/runs/batch', posted)).toBe(202);
     const expected = { total_tokens: 1, prompt_token_details: { cache_read: Number('12345678901234567890') } };
     expect(await runsOf('otel usage')).toMatchObject({ span: expected, run: expected });
   });
